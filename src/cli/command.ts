@@ -1,0 +1,48 @@
+import type { ExitCode } from '../schema/error.ts';
+
+/** One flag of a command, as `--help` shows it. */
+export interface Option {
+  readonly type: 'string' | 'boolean';
+  readonly help: string;
+  /** What stands for the value in `--help`, for instance FILE. */
+  readonly value?: string;
+  readonly default?: string;
+  readonly required?: true;
+  readonly multiple?: true;
+}
+
+export type Values = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
+
+/** Where a command writes: results to stdout, everything else to stderr. */
+export interface Io {
+  out(text: string): void;
+  err(text: string): void;
+  /** One rewriting line on a terminal, nothing elsewhere. */
+  progress(text: string): void;
+  readonly stdin: NodeJS.ReadableStream;
+}
+
+export interface Command {
+  readonly name: string;
+  readonly summary: string;
+  /** Positional arguments as `--help` shows them, for instance "<files…>"; absent: none taken. */
+  readonly positionals?: string;
+  readonly options: Readonly<Record<string, Option>>;
+  readonly examples: readonly string[];
+  run(values: Values, positionals: readonly string[], io: Io): Promise<0 | ExitCode>;
+}
+
+/** Flags that several commands share. */
+export const storeOption: Option = {
+  type: 'string',
+  value: 'FILE',
+  help: 'the store, one DuckDB file',
+  required: true,
+};
+export const jsonOption: Option = { type: 'boolean', help: 'print the result as JSON and nothing else' };
+export const seedOption: Option = {
+  type: 'string',
+  value: 'N',
+  default: '0',
+  help: 'seed of everything random',
+};

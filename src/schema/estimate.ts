@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { Warning } from './warning.ts';
+
+export const Interval = z.strictObject({
+  lo: z.number(),
+  hi: z.number(),
+  level: z.number().gt(0).lt(1),
+  method: z.string().describe('For instance "CR1-t, 49 degrees of freedom".'),
+});
+export type Interval = z.infer<typeof Interval>;
+
+/** A number that carries its uncertainty, its convention and what it rests on. */
+export const Estimate = z.strictObject({
+  estimator: z.string(),
+  value: z.number().nullable().describe('null: refused, with the reason among the warnings.'),
+  se: z.number().nullable().describe('Clustered by task, CR1.'),
+  seNaive: z.number().nullable().describe('Episodes taken as independent; sqrt(mean((ψ−ψ̄)²)/n).'),
+  interval: Interval.nullable(),
+  n: z.int().describe('Episodes.'),
+  clusters: z.int().describe('Tasks; an episode without a task is its own cluster.'),
+  ess: z.number().nullable().describe('(Σw)²/Σw² of the final weights.'),
+  kHat: z.number().nullable().describe('Pareto tail index of the final weights; null with a reason.'),
+  estimand: z.string(),
+  convention: z.string(),
+  warnings: z.array(Warning),
+});
+export type Estimate = z.infer<typeof Estimate>;
