@@ -17,7 +17,7 @@ export function readArguments(
   let parsed: ReturnType<typeof parseArgs>;
   try {
     parsed = parseArgs({
-      args: [...args],
+      args: joinNegative(command, args),
       allowPositionals: true,
       options: Object.fromEntries(
         Object.entries(command.options).map(([name, o]) => [
@@ -38,6 +38,19 @@ export function readArguments(
   if (!command.positionals && parsed.positionals.length > 0)
     throw usage(`takes no argument, got "${parsed.positionals[0]}"`);
   return { values, positionals: parsed.positionals };
+}
+
+/** "--range -1,1" as "--range=-1,1": a value that starts with a negative number is not a flag. */
+function joinNegative(command: Command, args: readonly string[]): string[] {
+  const out: string[] = [];
+  for (const arg of args) {
+    const before = out.at(-1);
+    const takesValue =
+      before?.startsWith('--') === true && command.options[before.slice(2)]?.type === 'string';
+    if (takesValue && /^-[\d.]/.test(arg)) out[out.length - 1] = `${before}=${arg}`;
+    else out.push(arg);
+  }
+  return out;
 }
 
 /** The value of a text flag, or undefined where it is not given. */

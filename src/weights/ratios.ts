@@ -1,12 +1,14 @@
 import type { TrainedOn } from '../schema/trained-on.ts';
+import type { Warning } from '../schema/warning.ts';
 import type { Trajectories } from '../trajectories/trajectories.ts';
+import type { HeldOut } from './held-out.ts';
 
 /** Which measure of the action both policies' log-probabilities are of. */
 export type Measure = 'logprob' | 'log_propensity';
 
 /**
  * Per-turn log-ratios log π(a_k | s_k) − log b(a_k | s_k) of one target on one view.
- * −∞ where π = 0. Rows of turns outside the view are NaN.
+ * −∞ where π = 0. NaN outside the view and in episodes without a return, whose weights are not needed.
  */
 export interface LogRatios {
   readonly target: string;
@@ -14,4 +16,18 @@ export interface LogRatios {
   readonly trainedOn: TrainedOn;
   readonly trajectories: Trajectories;
   readonly values: Float64Array; // [S], aligned with the turns of `trajectories`
+  /** What of the logs the target was trained on; already out of `trajectories`. */
+  readonly held: Pick<HeldOut, 'episodes' | 'tasks' | 'known'>;
+  /** What was noticed while the two policies' columns were put side by side. */
+  readonly warnings: readonly Warning[];
+  /** All action probabilities of a declared tabular target; null for recorded scores, which know only the logged action's. */
+  readonly table: TargetTable | null;
+}
+
+/** π(· | cell) of a declared tabular target on the logged turns. */
+export interface TargetTable {
+  readonly cell: Int32Array; // [S], −1 outside the view
+  readonly cells: readonly string[];
+  readonly classes: readonly string[]; // those of the logs, then those only the target names
+  readonly probabilities: Float64Array; // [cells × classes]
 }

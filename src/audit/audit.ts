@@ -1,0 +1,100 @@
+import { stageTable } from '../diagnostics/stages.ts';
+import { unsupportedMass } from '../diagnostics/unsupported-mass.ts';
+import { weightSummary } from '../diagnostics/weight-summary.ts';
+import type { Audit, Reason, Stage, Verdict } from '../schema/audit.ts';
+import { AuditConfig } from '../schema/audit-config.ts';
+import { EvaluationConfig } from '../schema/evaluation.ts';
+import { evaluate } from '../value/evaluate.ts';
+import { behaviourCoverage } from '../weights/behaviour-coverage.ts';
+import { episodeWeights } from '../weights/episode-weights.ts';
+import type { LogRatios } from '../weights/ratios.ts';
+import { permitIntervals } from './permit-intervals.ts';
+import { reasonsAgainst } from './reasons.ts';
+import { whatNext } from './what-next.ts';
+
+/**
+ * Whether the logs cover a target well enough to say what it is worth: supported, weak or refused,
+ * with reasons, turn by turn. Where refused the evaluation keeps its bounds and loses its intervals.
+ * O(turns + n log n).
+ */
+export function audit(ratios: LogRatios, config: Partial<AuditConfig> = {}): Audit {
+  const settings = AuditConfig.parse(config);
+  const w = episodeWeights(ratios, settings.discount);
+  if (w.n === 0) return nothingLeft(ratios, settings);
+  const evaluation = evaluate(ratios, evaluationConfig(settings), w);
+  const evidence = {
+    ratios,
+    evaluation,
+    stages: stageTable(w),
+    weights: weightSummary(w),
+    unsupported: unsupportedMass(ratios, w),
+  };
+  const reasons = reasonsAgainst(evidence, settings);
+  const verdict = verdictOf(reasons);
+  return {
+    target: ratios.target,
+    trainedOn: ratios.trainedOn,
+    verdict,
+    reasons,
+    next: whatNext(reasons, evidence, settings),
+    usableHorizon: usableHorizon(evidence.stages, settings),
+    stages: evidence.stages,
+    weights: evidence.weights,
+    unsupported: evidence.unsupported,
+    evaluation: permitIntervals(evaluation, verdict),
+    behaviour: behaviourCoverage(ratios.trajectories),
+    warnings: evaluation.warnings,
+    config: settings,
+  };
+}
+
+/** The worst reason decides. */
+function verdictOf(reasons: readonly Reason[]): Verdict {
+  if (reasons.some((r) => r.verdict === 'refused')) return 'refused';
+  return reasons.length > 0 ? 'weak' : 'supported';
+}
+
+function usableHorizon(stages: readonly Stage[], { minEss, minTurnEss, turnShare }: AuditConfig): number {
+  const short = stages.findIndex(
+    (s) => s.essCarried < minEss || ((s.targetShare ?? 0) >= turnShare && s.essAlive < minTurnEss),
+  );
+  return short < 0 ? stages.length : short;
+}
+
+function evaluationConfig({ level, discount, range }: AuditConfig): EvaluationConfig {
+  return EvaluationConfig.parse({ level, discount, range });
+}
+
+function nothingLeft(ratios: LogRatios, config: AuditConfig): Audit {
+  const { episodes, tasks } = ratios.held;
+  const trained = episodes > 0;
+  return {
+    target: ratios.target,
+    trainedOn: ratios.trainedOn,
+    verdict: 'refused',
+    reasons: [
+      {
+        code: trained ? 'trained-on-these-logs' : 'no-episodes',
+        verdict: 'refused',
+        message: trained
+          ? `the target was trained on every task of these logs (${tasks} tasks, ${episodes} episodes): nothing is left to evaluate it on`
+          : 'the logs hold no episode with a return',
+        value: 0,
+        threshold: trained ? config.minTasks : 1,
+      },
+    ],
+    next: [
+      trained
+        ? 'Log episodes of tasks the target was not trained on.'
+        : 'Log the reward of finished episodes.',
+    ],
+    usableHorizon: null,
+    stages: [],
+    weights: null,
+    unsupported: null,
+    evaluation: null,
+    behaviour: behaviourCoverage(ratios.trajectories),
+    warnings: [...ratios.warnings],
+    config,
+  };
+}

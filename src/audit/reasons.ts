@@ -1,0 +1,193 @@
+import { normalCdf, studentQuantile } from '../math/distributions.ts';
+import type { Reason, Stage, UnsupportedMass, WeightSummary } from '../schema/audit.ts';
+import type { AuditConfig } from '../schema/audit-config.ts';
+import type { Evaluation } from '../schema/evaluation.ts';
+import { estimators } from '../value/estimators.ts';
+import type { LogRatios } from '../weights/ratios.ts';
+
+export interface Evidence {
+  readonly ratios: LogRatios;
+  readonly evaluation: Evaluation;
+  readonly stages: readonly Stage[];
+  readonly weights: WeightSummary;
+  readonly unsupported: UnsupportedMass;
+}
+
+/** Everything that speaks against trusting the evaluation, refusals first. */
+export function reasonsAgainst(evidence: Evidence, config: AuditConfig): Reason[] {
+  return [...refusals(evidence, config), ...weaknesses(evidence, config)];
+}
+
+function refusals(
+  { ratios, evaluation, stages, weights: w, unsupported }: Evidence,
+  c: AuditConfig,
+): Reason[] {
+  const out: Reason[] = [];
+  const refuse = refuser('refused', out);
+  const K = evaluation.clusters;
+  if (K < c.minTasks)
+    refuse(
+      ratios.held.episodes > 0 ? 'trained-on-these-logs' : 'too-few-tasks',
+      ratios.held.episodes > 0
+        ? `the target was trained on ${ratios.held.tasks} of these tasks, which leaves ${K} to evaluate it on`
+        : `${K} tasks are too few for a standard error`,
+      K,
+      c.minTasks,
+    );
+  if (w.followers === 0) {
+    refuse('no-followers', 'no logged episode is one that the target could have produced', 0, 1);
+    return out;
+  }
+  if (w.ess < c.minEss)
+    refuse(
+      'low-ess',
+      `${evaluation.episodes.used} episodes are worth ${w.ess.toFixed(1)} under the target`,
+      w.ess,
+      c.minEss,
+    );
+  if (w.essByTask < c.minTaskEss)
+    refuse(
+      'low-task-ess',
+      `${K} tasks are worth ${w.essByTask.toFixed(1)} under the target`,
+      w.essByTask,
+      c.minTaskEss,
+    );
+  const thin = thinnestTurn(stages, c);
+  if (thin !== null && thin.essAlive < c.minTurnEss)
+    refuse('thin-turn', thinMessage(thin), thin.essAlive, c.minTurnEss, thin.turn);
+  const off = worstMeanWeight(stages, K, c.meanWeightZ);
+  if (off !== null)
+    refuse(
+      'mean-weight',
+      `the mean weight at turn ${off.turn} is ${off.mean}, ${off.z === null ? 'without any spread' : `${Math.abs(off.z).toFixed(1)} standard errors from 1`}: the propensities are wrong, or the logs lack paths of the target`,
+      off.z,
+      off.limit,
+      off.turn,
+    );
+  if (unsupported.mass !== null && unsupported.mass > c.maxUnsupported)
+    refuse(
+      'unsupported-mass',
+      `the target takes actions that the logs never show there ${unsupported.mass.toPrecision(2)} times per episode, mostly ${firstCell(unsupported)}`,
+      unsupported.mass,
+      c.maxUnsupported,
+    );
+  return out;
+}
+
+function weaknesses(
+  { ratios, evaluation, stages, weights: w, unsupported }: Evidence,
+  c: AuditConfig,
+): Reason[] {
+  const out: Reason[] = [];
+  const weak = refuser('weak', out);
+  if (w.essByTask >= c.minTaskEss && w.essByTask < c.weakTaskEss)
+    weak(
+      'few-task-ess',
+      `${evaluation.clusters} tasks are worth ${w.essByTask.toFixed(1)} under the target`,
+      w.essByTask,
+      c.weakTaskEss,
+    );
+  if (w.essShare < c.weakEssShare)
+    weak(
+      'low-ess-share',
+      `only ${(100 * w.essShare).toPrecision(2)} % of the episodes count`,
+      w.essShare,
+      c.weakEssShare,
+    );
+  const thin = thinnestTurn(stages, c);
+  if (thin !== null && thin.essAlive >= c.minTurnEss && thin.essAlive < c.weakTurnEss)
+    weak('thin-turn', thinMessage(thin), thin.essAlive, c.weakTurnEss, thin.turn);
+  const limit = Math.min(c.weakTailIndex, w.kHatThreshold ?? c.weakTailIndex);
+  if (w.kHat !== null && w.kHat > limit)
+    weak('heavy-tail', `the weights have a heavy tail, Pareto k̂ ${w.kHat.toFixed(2)}`, w.kHat, limit);
+  else if (w.kHatReturn !== null && w.kHatReturn > limit)
+    weak(
+      'heavy-tail',
+      `weights times returns have a heavy tail, Pareto k̂ ${w.kHatReturn.toFixed(2)}`,
+      w.kHatReturn,
+      limit,
+    );
+  if (w.largestShare > c.weakLargestShare)
+    weak(
+      'one-episode',
+      `one episode carries ${(100 * w.largestShare).toFixed(0)} % of the weight`,
+      w.largestShare,
+      c.weakLargestShare,
+    );
+  if (
+    unsupported.mass !== null &&
+    unsupported.mass > c.weakUnsupported &&
+    unsupported.mass <= c.maxUnsupported
+  )
+    weak(
+      'unsupported-mass',
+      `the target takes actions that the logs never show there ${unsupported.mass.toPrecision(2)} times per episode, mostly ${firstCell(unsupported)}`,
+      unsupported.mass,
+      c.weakUnsupported,
+    );
+  if (!ratios.held.known)
+    weak('trained-on-unknown', 'whether the target was trained on these logs is not known', null, null);
+  for (const { code, message } of ratios.warnings)
+    if (code === 'constant-propensity' || code === 'logprob-kind-unknown') weak(code, message, null, null);
+  for (const e of evaluation.estimates)
+    if (
+      e.warnings.some((x) => x.code === 'outside-range') &&
+      estimators.some((x) => x.name === e.estimator && x.consistent)
+    )
+      weak(
+        'outside-range',
+        `${e.estimator} gives ${e.value!.toPrecision(3)}, a value no logged episode has`,
+        e.value,
+        null,
+      );
+  return out;
+}
+
+/**
+ * The mean weight that is furthest from 1, if beyond chance. The limit is that of t(K − 1) with the
+ * normal's chance; for turns before the last it is raised for their number (Bonferroni).
+ */
+function worstMeanWeight(stages: readonly Stage[], K: number, z: number) {
+  const chance = normalCdf(-z);
+  const last = studentQuantile(1 - chance, Math.max(1, K - 1));
+  const earlier = studentQuantile(1 - chance / Math.max(1, stages.length), Math.max(1, K - 1));
+  let worst: { turn: number; mean: string; z: number | null; limit: number } | null = null;
+  let excess = 1;
+  for (const s of stages) {
+    const limit = s.turn === stages.length - 1 ? last : earlier;
+    const certain = s.z === null && K > 1 && !(Math.abs((s.meanWeight ?? Number.NaN) - 1) < 1e-9);
+    const beyond = certain ? Infinity : Math.abs(s.z ?? 0) / limit;
+    if (beyond > excess) {
+      excess = beyond;
+      worst = { turn: s.turn, mean: s.meanWeight?.toPrecision(3) ?? 'not finite', z: s.z, limit };
+    }
+  }
+  return worst;
+}
+
+/** Of the turns that the target reaches often, the one that fewest rollouts stand for. */
+function thinnestTurn(stages: readonly Stage[], c: AuditConfig): Stage | null {
+  let thin: Stage | null = null;
+  for (const s of stages)
+    if ((s.targetShare ?? 0) >= c.turnShare && (thin === null || s.essAlive < thin.essAlive)) thin = s;
+  return thin;
+}
+
+const thinMessage = (s: Stage): string =>
+  `${((s.targetShare ?? 0) * 100).toFixed(0)} % of the target’s episodes reach turn ${s.turn}, and ${s.essAlive.toFixed(1)} logged ones stand for them`;
+
+function firstCell({ cells: [first] }: UnsupportedMass): string {
+  return first === undefined ? '' : `${first.actions.join(', ')} in ${first.cell}`;
+}
+
+function refuser(verdict: Reason['verdict'], out: Reason[]) {
+  return (
+    code: string,
+    message: string,
+    value: number | null,
+    threshold: number | null,
+    turn?: number,
+  ): void => {
+    out.push({ code, verdict, message, value, threshold, ...(turn === undefined ? {} : { turn }) });
+  };
+}

@@ -1,0 +1,71 @@
+import type { Reason } from '../schema/audit.ts';
+import type { AuditConfig } from '../schema/audit-config.ts';
+import type { Evidence } from './reasons.ts';
+
+/** What to collect next, so that another audit of the same target says more. */
+export function whatNext(
+  reasons: readonly Reason[],
+  { evaluation, weights, unsupported, ratios }: Evidence,
+  c: AuditConfig,
+): string[] {
+  const has = (...codes: string[]): boolean => reasons.some((r) => codes.includes(r.code));
+  const out: string[] = [];
+  const n = evaluation.episodes.used;
+  if (has('no-followers'))
+    out.push(
+      'Log rollouts of the target itself, or of a policy that takes its actions with some probability at every turn.',
+    );
+  if (
+    has(
+      'low-ess',
+      'low-task-ess',
+      'few-task-ess',
+      'low-ess-share',
+      'heavy-tail',
+      'one-episode',
+      'thin-turn',
+    ) &&
+    weights.ess > 0
+  ) {
+    const thin = reasons.find((r) => r.code === 'thin-turn');
+    const factor = Math.max(
+      thin ? c.weakTurnEss / Math.max(1, thin.value!) : 1,
+      weights.ess < c.minEss ? c.minEss / weights.ess : 1,
+      weights.essByTask < c.weakTaskEss ? c.weakTaskEss / weights.essByTask : 1,
+    );
+    if (factor > 1)
+      out.push(
+        `About ${round(n * factor)} episodes over ${round(evaluation.clusters * factor)} tasks of the same behaviour would do (now ${n} over ${evaluation.clusters}).`,
+      );
+    out.push(
+      'Cheaper: rollouts of the target itself, each of which counts in full, or of a policy between the two, each of which counts the more the nearer it is.',
+    );
+  }
+  if (has('unsupported-mass'))
+    out.push(
+      `Let the behaviour try ${unsupported.cells
+        .slice(0, 3)
+        .map((x) => `${x.actions.join(' or ')} in ${x.cell}`)
+        .join('; ')}: explored with probability 0.1 or more it becomes evaluable.`,
+    );
+  if (has('mean-weight'))
+    out.push(
+      'Check the logged propensities: re-score the behaviour through the path that scored the target; ratios must come out at 1. If they do, the logs lack paths of the target.',
+    );
+  if (has('trained-on-these-logs'))
+    out.push(`Log episodes of tasks the target was not trained on (it saw ${ratios.held.tasks} of these).`);
+  else if (has('too-few-tasks'))
+    out.push(`Log at least ${c.weakTaskEss} different tasks, with their task ids.`);
+  if (has('trained-on-unknown'))
+    out.push('Record what the target was trained on: "none", or the source files and task ids.');
+  if (has('constant-propensity')) out.push('Log the propensity the policy really had at each turn.');
+  if (has('logprob-kind-unknown'))
+    out.push('Log logprob_kind (raw or processed) and the sampling parameters for both policies.');
+  return out;
+}
+
+/** Two leading digits, upwards. */
+function round(x: number): number {
+  const unit = 10 ** Math.max(0, Math.floor(Math.log10(x)) - 1);
+  return Math.ceil(x / unit) * unit;
+}

@@ -1,0 +1,22 @@
+import { auditText } from './audit-text.ts';
+import { type Command, jsonOption } from './command.ts';
+import { auditTarget, exitCodeOf, targetOptions } from './target.ts';
+
+export const auditCommand: Command = {
+  name: 'audit',
+  summary: 'do the logs cover a target well enough to say what it is worth: supported, weak or refused',
+  options: { ...targetOptions, json: jsonOption },
+  examples: [
+    'turnwise audit --store runs.duckdb --target candidate.json',
+    'turnwise audit --store runs.duckdb --target candidate.json --range 0,1 --require weak --json',
+  ],
+  async run(values, _positionals, io) {
+    const result = await auditTarget(values);
+    if (values.json) io.out(`${JSON.stringify(result, null, 2)}\n`);
+    else {
+      io.out(auditText(result));
+      for (const { message } of result.warnings) io.err(`warning: ${message}\n`);
+    }
+    return exitCodeOf(result, values);
+  },
+};

@@ -1,0 +1,219 @@
+import { describe } from '../inspect/describe.ts';
+import { formatCount, formatInterval, formatNumber, formatShare } from '../report/format.ts';
+import type { Description, Spread } from '../schema/describe.ts';
+import { ENDINGS } from '../schema/episode.ts';
+import { openStore } from '../store/store.ts';
+import { text } from './arguments.ts';
+import { type Command, jsonOption, storeOption } from './command.ts';
+import { bar, table } from './table.ts';
+
+export const describeCommand: Command = {
+  name: 'describe',
+  summary: 'what is in a store: episodes, tasks, turns, rewards with their uncertainty, tools',
+  options: { store: storeOption, json: jsonOption },
+  examples: ['turnwise describe --store runs.duckdb', 'turnwise describe --store runs.duckdb --json'],
+  async run(values, _positionals, io) {
+    const store = await openStore(text(values, 'store')!, { mode: 'read' });
+    try {
+      const description = await describe(store);
+      if (values.json) io.out(`${JSON.stringify(description, null, 2)}\n`);
+      else {
+        io.out(descriptionText(description));
+        for (const w of description.warnings)
+          io.err(`warning: ${w.message}${w.count === undefined ? '' : ` (${formatCount(w.count)})`}\n`);
+      }
+      return 0;
+    } finally {
+      store.close();
+    }
+  },
+};
+
+/** The description for a person: a screen or two of plain text. */
+export function descriptionText(d: Description): string {
+  const parts = [counts(d), reward(d), histograms(d)];
+  if (d.policies.length > 1 || d.policies.some((p) => p.policy !== null))
+    parts.push(
+      `Policies\n${table(
+        ['policy', 'episodes', 'with return', 'mean return'],
+        d.policies.map((p) => [
+          p.policy ?? '(none)',
+          formatCount(p.episodes),
+          formatCount(p.n),
+          formatNumber(p.meanReward),
+        ]),
+        [1, 2, 3],
+      )}`,
+    );
+  if (d.tools.length > 0)
+    parts.push(
+      `Tools\n${table(
+        ['tool', 'calls', 'errors', 'error rate', 'outcome unknown'],
+        d.tools.map((t) => [
+          t.tool,
+          formatCount(t.calls),
+          formatCount(t.errors),
+          formatShare(t.errorRate),
+          formatCount(t.errorUnknown),
+        ]),
+        [1, 2, 3, 4],
+      )}`,
+    );
+  if (d.versions.length > 0)
+    parts.push(
+      `Policy versions\n${table(
+        ['version', 'turns', 'episodes'],
+        d.versions.map((v) => [v.version, formatCount(v.turns), formatCount(v.episodes)]),
+        [1, 2],
+      )}`,
+    );
+  parts.push(columns(d));
+  if (d.sources.length > 0)
+    parts.push(
+      `Sources\n${table(
+        ['path', 'format', 'episodes', 'turns', 'rejects'],
+        d.sources.map((s) => [
+          s.path,
+          s.format,
+          formatCount(s.episodes),
+          formatCount(s.turns),
+          formatCount(s.rejects),
+        ]),
+        [2, 3, 4],
+      )}`,
+    );
+  if (d.rejects.count > 0)
+    parts.push(
+      `Rejects\n${table(
+        ['records', 'reason'],
+        d.rejects.reasons.map((r) => [formatCount(r.count), r.reason]),
+        [0],
+        90,
+      )}`,
+    );
+  return `${parts.filter((p) => p !== '').join('\n')}\n${d.notes.map((n) => wrap(n, 98)).join('')}`;
+}
+
+const spread = (s: Spread, digits: number): string =>
+  `mean ${formatNumber(s.mean, 2)}, median ${formatNumber(s.p50, digits)}, 90 % ${formatNumber(s.p90, digits)}, 99 % ${formatNumber(s.p99, digits)}, most ${formatCount(s.max)}`;
+
+function counts(d: Description): string {
+  const rows: [string, string][] = [
+    ['episodes', formatCount(d.episodes)],
+    ['tasks', formatCount(d.tasks)],
+    ['turns', formatCount(d.turns)],
+  ];
+  const t = d.trialsPerTask;
+  if (t)
+    rows.push([
+      'trials per task',
+      t.min === t.max ? String(t.min) : `${t.min} to ${t.max}, mean ${formatNumber(t.mean, 2)}`,
+    ]);
+  if (d.turnsPerEpisode) rows.push(['turns per episode', spread(d.turnsPerEpisode, 1)]);
+  rows.push([
+    'endings',
+    ENDINGS.filter((e) => d.endings[e] > 0)
+      .map((e) => `${e} ${formatCount(d.endings[e])}`)
+      .join(', '),
+  ]);
+  const k = d.tokens;
+  if (k) {
+    rows.push([
+      'tokens',
+      `${formatCount(k.tokens)} in ${formatCount(k.segments)} segments, ${formatCount(k.actionTokens)} sampled`,
+    ]);
+    if (k.withLogprob !== null)
+      rows.push(['with log-probability', `${formatShare(k.withLogprob)} of the sampled tokens`]);
+    if (k.perTurn) rows.push(['sampled per turn', spread(k.perTurn, 1)]);
+  }
+  return `${d.store}\n${pairs(rows)}`;
+}
+
+function reward(d: Description): string {
+  const r = d.reward;
+  if (!r) return '';
+  const rows: [string, string][] = [
+    [
+      'mean',
+      `${formatNumber(r.mean)}  (n = ${formatCount(r.n)} of ${formatCount(r.episodes)} episodes, ${formatCount(r.clusters)} clusters)`,
+    ],
+    ['new tasks', `se ${formatNumber(r.se, 4)}, ${level(r.interval)}`],
+    [
+      'these tasks',
+      r.theseTasks
+        ? `se ${formatNumber(r.theseTasks.se, 4)}, ${level(r.theseTasks.interval)}`
+        : '– (needs a task id and two returns of every task)',
+    ],
+    ['naive', `se ${formatNumber(r.seNaive, 4)}, episodes taken as independent`],
+    ['range', `${formatNumber(r.min)} to ${formatNumber(r.max)}`],
+  ];
+  const out = [
+    [r.aborted, 'aborted'],
+    [r.withoutReward, 'without reward'],
+    [r.nonFinite, 'not finite'],
+  ].filter(([n]) => n !== 0);
+  if (out.length > 0)
+    rows.push(['left out', out.map(([n, why]) => `${formatCount(n as number)} ${why}`).join(', ')]);
+  if (d.passHatK)
+    rows.push([
+      'pass^k',
+      d.passHatK
+        .slice(0, 8)
+        .map((p, i) => `${i + 1}: ${formatNumber(p)}`)
+        .join('  '),
+    ]);
+  rows.push(['no spread within', `${formatCount(d.zeroVarianceTasks)} of ${formatCount(d.tasks)} tasks`]);
+  return `Return\n${pairs(rows)}`;
+}
+
+const level = (interval: { lo: number; hi: number; level: number; method: string } | null): string =>
+  interval
+    ? `${formatShare(interval.level)} ${formatInterval(interval)} (${interval.method})`
+    : 'no interval';
+
+function histograms(d: Description): string {
+  const h = d.successHistogram;
+  if (!h) return '';
+  const most = Math.max(...h.map((x) => x.tasks));
+  return `Tasks by successes\n${table(
+    ['successes', 'tasks', ''],
+    h.slice(0, 20).map((x) => [String(x.successes), formatCount(x.tasks), bar(x.tasks, most)]),
+    [0, 1],
+  )}`;
+}
+
+function columns(d: Description): string {
+  const group = (test: (present: number) => boolean): string =>
+    d.columns
+      .filter((c) => test(c.present))
+      .map((c) => `${c.table}.${c.column}`)
+      .join(', ');
+  const some = d.columns.filter((c) => c.present > 0 && c.present < 1);
+  const rows: [string, string][] = [
+    ...some.map((c): [string, string] => [
+      `${c.table}.${c.column}`,
+      `${formatShare(c.present).padStart(7)}  ${bar(c.present, 1)}`,
+    ]),
+  ];
+  const empty = group((p) => p === 0);
+  return [
+    some.length > 0 ? `Columns filled in part\n${pairs(rows)}` : '',
+    empty ? `Columns without a value\n${wrap(empty, 96)}` : '',
+  ]
+    .filter((p) => p !== '')
+    .join('\n');
+}
+
+function pairs(rows: readonly [string, string][]): string {
+  const width = Math.max(...rows.map(([name]) => name.length));
+  return rows.map(([name, value]) => `  ${name.padEnd(width)}  ${value}\n`).join('');
+}
+
+function wrap(text: string, width: number): string {
+  const lines: string[] = [''];
+  for (const word of text.split(' ')) {
+    if (lines.at(-1)!.length + word.length + 1 > width) lines.push('');
+    lines[lines.length - 1] += lines.at(-1) === '' ? word : ` ${word}`;
+  }
+  return lines.map((line) => `  ${line}\n`).join('');
+}

@@ -1,0 +1,125 @@
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { failure } from '../schema/error.ts';
+import type { Exported } from '../schema/exported.ts';
+import { exportArrow } from '../store/arrow.ts';
+import { engineFailure } from '../store/engine-failure.ts';
+import { exportParquet } from '../store/parquet.ts';
+import { openStore, type Store } from '../store/store.ts';
+import { TABLES, type TableName } from '../store/tables.ts';
+import { text, whole } from './arguments.ts';
+import { type Command, jsonOption, storeOption } from './command.ts';
+
+const FORMATS = ['parquet', 'arrow'] as const;
+type Format = (typeof FORMATS)[number];
+const NAMES = Object.keys(TABLES) as TableName[];
+
+export const exportCommand: Command = {
+  name: 'export',
+  summary: 'Writes tables of a store to Parquet or Arrow files.',
+  options: {
+    store: storeOption,
+    to: { type: 'string', value: 'FORMAT', help: FORMATS.join(' or '), required: true },
+    table: { type: 'string', value: 'NAME', help: `${NAMES.join(', ')} or all`, default: 'all' },
+    out: { type: 'string', value: 'PATH', help: 'the file; of all tables, the folder', required: true },
+    shards: {
+      type: 'string',
+      value: 'N',
+      help: 'cut a Parquet table into N folders by a hash of the task',
+    },
+    force: { type: 'boolean', help: 'replace what is there' },
+    json: jsonOption,
+  },
+  examples: [
+    'turnwise export --store runs.duckdb --to parquet --out runs-parquet',
+    'turnwise export --store runs.duckdb --to arrow --table turns --out turns.arrow',
+    'turnwise export --store runs.duckdb --to parquet --table turns --shards 16 --out turns',
+  ],
+  async run(values, _, io) {
+    const format = oneOf('--to', text(values, 'to')!, FORMATS);
+    const table = oneOf('--table', text(values, 'table')!, [...NAMES, 'all'] as const);
+    const out = text(values, 'out')!;
+    const shards = whole(values, 'shards', 1);
+    if (shards !== undefined && (format !== 'parquet' || table === 'all'))
+      throw failure({
+        subject: '--shards',
+        wrong: `does not go with ${format !== 'parquet' ? `--to ${format}` : '--table all'}`,
+        expected: '--to parquet and one table',
+        exitCode: 2,
+      });
+    const targets =
+      table === 'all'
+        ? NAMES.map((name) => ({ name, path: join(out, `${name}.${format}`) }))
+        : [{ name: table, path: out }];
+    const store = await openStore(text(values, 'store')!, { mode: 'read' });
+    try {
+      for (const { path } of targets) checkTarget(path, values.force === true, shards !== undefined);
+      if (table === 'all') makeFolder(out);
+      const files: Exported['files'] = [];
+      for (const { name, path } of targets) {
+        io.progress(`writing ${path}`);
+        const { rows } = await write(store, name, path, format, shards);
+        files.push({ table: name, path, rows, bytes: bytesOf(path) });
+      }
+      const result: Exported = { format, files };
+      if (values.json) io.out(`${JSON.stringify(result)}\n`);
+      else for (const f of files) io.out(`${f.path}  ${f.rows} rows, ${f.bytes} bytes\n`);
+      return 0;
+    } finally {
+      store.close();
+    }
+  },
+};
+
+function write(store: Store, table: TableName, path: string, format: Format, shards: number | undefined) {
+  return format === 'arrow' ? exportArrow(store, table, path) : exportParquet(store, table, path, { shards });
+}
+
+/** Nothing is replaced without --force, and with it only what an export may have written. */
+function checkTarget(path: string, force: boolean, sharded: boolean): void {
+  if (!existsSync(path)) return;
+  const isFolder = statSync(path).isDirectory();
+  if (isFolder && !sharded) throw failure({ subject: path, wrong: 'is a directory', fix: 'Name a file.' });
+  if (!isFolder && sharded) throw failure({ subject: path, wrong: 'is a file', fix: 'Name a folder.' });
+  const held = isFolder ? readdirSync(path) : [];
+  if (isFolder && held.length === 0) return;
+  if (!force) throw failure({ subject: path, wrong: 'is there already', fix: 'Add --force to replace it.' });
+  const foreign = held.find((name) => !/^shard=\d+$/.test(name));
+  if (foreign !== undefined)
+    throw failure({
+      subject: path,
+      wrong: 'holds something other than shards, and is not replaced',
+      got: foreign,
+      fix: 'Name another folder.',
+    });
+  for (const name of held) rmSync(join(path, name), { recursive: true });
+}
+
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST')
+      throw failure({ subject: path, wrong: 'is a file', fix: 'Of all tables, --out names a folder.' });
+    throw engineFailure(path, error);
+  }
+}
+
+function bytesOf(path: string): number {
+  const stat = statSync(path);
+  if (!stat.isDirectory()) return stat.size;
+  return readdirSync(path).reduce((sum, name) => sum + bytesOf(join(path, name)), 0);
+}
+
+function oneOf<T extends string>(subject: string, got: string, known: readonly T[]): T {
+  const found = known.find((k) => k === got);
+  if (found === undefined)
+    throw failure({
+      subject,
+      wrong: 'is not known',
+      got: `"${got}"`,
+      expected: known.join(', '),
+      exitCode: 2,
+    });
+  return found;
+}

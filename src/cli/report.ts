@@ -1,0 +1,80 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { buildReport } from '../report/build-report.ts';
+import { reportPage } from '../report/report-page.ts';
+import { failure } from '../schema/error.ts';
+import type { Report } from '../schema/report.ts';
+import { openStore } from '../store/store.ts';
+import { text, whole } from './arguments.ts';
+import { type Command, jsonOption, seedOption, storeOption, type Values } from './command.ts';
+import { auditTarget, targetOptions } from './target.ts';
+
+export const reportCommand: Command = {
+  name: 'report',
+  summary: 'everything about a store in one self-contained HTML page',
+  options: {
+    store: storeOption,
+    out: { type: 'string', value: 'FILE', default: 'turnwise-report.html', help: 'the page to write' },
+    force: { type: 'boolean', help: 'overwrite it' },
+    target: { type: 'string', value: 'NAME|FILE', multiple: true, help: 'also audit this policy' },
+    'trained-on': targetOptions['trained-on']!,
+    range: targetOptions.range!,
+    title: { type: 'string', help: 'title of the page' },
+    seed: seedOption,
+    json: jsonOption,
+  },
+  examples: [
+    'turnwise report --store runs.duckdb --out report.html',
+    'turnwise report --store runs.duckdb --target a.policy.json --target b.policy.json',
+  ],
+  async run(values, _positionals, io) {
+    const path = text(values, 'store')!;
+    const out = text(values, 'out')!;
+    if (!values.json) refuseToOverwrite(out, values);
+    const targets: Report['targets'] = [];
+    for (const target of (values.target as readonly string[] | undefined) ?? []) {
+      io.progress(`audit ${target}`);
+      targets.push({ audit: await auditTarget({ ...values, target, require: 'weak' }), exact: null });
+    }
+    const store = await openStore(path, { mode: 'read' });
+    try {
+      const report = await buildReport(store, {
+        title: text(values, 'title') ?? `Agent logs in ${basename(path)}`,
+        targets,
+        critic: { seed: whole(values, 'seed')! },
+        onProgress: (what) => io.progress(what),
+      });
+      if (values.json) io.out(`${JSON.stringify(report, null, 2)}\n`);
+      else {
+        writePage(out, reportPage(report));
+        io.out(`${out}\n`);
+      }
+    } finally {
+      store.close();
+    }
+    return 0;
+  },
+};
+
+function refuseToOverwrite(out: string, values: Values): void {
+  if (existsSync(out) && !values.force)
+    throw failure({
+      subject: out,
+      wrong: 'is there already',
+      fix: 'Pass --force to overwrite it, or another --out.',
+      exitCode: 2,
+    });
+}
+
+/** Writes a page; a path that cannot be written is an error that names it. */
+export function writePage(path: string, html: string): void {
+  try {
+    writeFileSync(path, html);
+  } catch (cause) {
+    throw failure({
+      subject: path,
+      wrong: `cannot be written (${(cause as NodeJS.ErrnoException).code})`,
+      cause,
+    });
+  }
+}

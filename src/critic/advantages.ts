@@ -1,0 +1,68 @@
+import { clusterVariance } from '../math/statistics.ts';
+import type { ActionAdvantage, ClusteredMean, StageAdvantage } from '../schema/credit.ts';
+import type { SparseRows } from '../trajectories/sparse.ts';
+import type { CriticRows } from './critic-rows.ts';
+import { clusterOf, gather } from './held-out.ts';
+import type { StageGroup } from './stages.ts';
+
+/** Mean of A at each turn index: about 0, since A averages to 0 over the logging policy's actions. */
+export function meanByStage(
+  r: CriticRows,
+  groups: readonly StageGroup[],
+  advantage: Float64Array,
+): StageAdvantage[] {
+  const out: StageAdvantage[] = [];
+  for (const group of groups) {
+    const byStage = new Map<number, number[]>();
+    for (const row of group.rows) {
+      const rows = byStage.get(r.stage[row]!);
+      if (rows) rows.push(row);
+      else byStage.set(r.stage[row]!, [row]);
+    }
+    for (const stage of [...byStage.keys()].sort((a, b) => a - b)) {
+      const rows = byStage.get(stage)!;
+      const { tasks, ...mean } = clusteredMean(r, rows, advantage);
+      out.push({ turn: stage, pooled: group.pooled, n: rows.length, tasks, advantage: mean });
+    }
+  }
+  return out;
+}
+
+/** Mean of A and δ over the turns with each action class and each tool, most helpful first. */
+export function meanByAction(
+  r: CriticRows,
+  actions: SparseRows,
+  advantage: Float64Array,
+  delta: Float64Array,
+): ActionAdvantage[] {
+  const rowsOf = new Map<number, number[]>();
+  actions.names.forEach((name, j) => {
+    if (/^(class|tool)=/.test(name)) rowsOf.set(j, []);
+  });
+  for (const row of r.rows)
+    for (let i = actions.offsets[row]!; i < actions.offsets[row + 1]!; i++)
+      if (actions.values[i] !== 0) rowsOf.get(actions.indices[i]!)?.push(row);
+  const out: ActionAdvantage[] = [];
+  for (const [j, rows] of rowsOf) {
+    if (rows.length === 0) continue;
+    const { tasks, ...ofA } = clusteredMean(r, rows, advantage);
+    const { mean, se } = clusteredMean(r, rows, delta);
+    out.push({ action: actions.names[j]!, n: rows.length, tasks, advantage: ofA, delta: { mean, se } });
+  }
+  return out.sort((a, b) => b.delta.mean - a.delta.mean);
+}
+
+function clusteredMean(
+  r: CriticRows,
+  rows: readonly number[],
+  x: Float64Array,
+): ClusteredMean & { readonly tasks: number } {
+  const values = gather(rows.length, (i) => x[rows[i]!]!);
+  const of = clusterOf(r, rows);
+  const { se, clusters } = clusterVariance(values, of, r.clusters);
+  return {
+    mean: values.reduce((a, b) => a + b, 0) / values.length,
+    se: Number.isNaN(se) ? null : se,
+    tasks: clusters,
+  };
+}

@@ -1,0 +1,75 @@
+import type { CriticReport } from '../schema/credit.ts';
+import type { Warning } from '../schema/warning.ts';
+
+/** Everything a reader of turn advantages must know first. */
+export function criticWarnings(
+  report: Omit<CriticReport, 'warnings'>,
+  policies: readonly string[],
+  singular: number,
+): Warning[] {
+  const { config, heldOut, constant, placebo, excluded, tasks } = report;
+  const out: Warning[] = [];
+  const warn = (code: string, message: string, count?: number): void => {
+    out.push({ code, message, ...(count === undefined ? {} : { count }) });
+  };
+  if (constant.r2 === null)
+    warn('zero-variance', 'every return to go is the same: there is nothing to predict');
+  else if (heldOut.rmse >= constant.rmse)
+    warn(
+      'no-better-than-constant',
+      'the critic does not beat a constant on held-out tasks; do not read turn advantages',
+    );
+  else if (heldOut.gainSe === null || heldOut.gain < 2 * heldOut.gainSe)
+    warn(
+      'gain-not-clear',
+      'the critic beats a constant on held-out tasks by less than two standard errors; turn advantages may be noise',
+    );
+  if (constant.r2 !== null && heldOut.rmse < constant.rmse && heldOut.rmse >= constant.byTurn.rmse)
+    warn(
+      'no-better-than-length',
+      'the critic does not beat a mean for each turn index: it has learnt no more than how long the episode has run',
+    );
+  if (constant.r2 !== null && (placebo.asGood + 1) / (placebo.runs + 1) > 0.05)
+    warn(
+      'no-better-than-placebo',
+      `${placebo.asGood} of ${placebo.runs} placebo runs with shuffled outcomes predict as well as the critic`,
+      placebo.asGood,
+    );
+  if (tasks < config.minTasks)
+    warn('few-tasks', `only ${tasks} tasks: held-out errors and standard errors are unsteady`, tasks);
+  if (report.critic.folds < config.folds)
+    warn('folds-reduced', `${tasks} tasks allow only ${report.critic.folds} folds`, report.critic.folds);
+  if (config.lambda === 'auto' && report.critic.folds < 3)
+    warn('lambda-not-chosen', 'two folds leave nothing to choose λ on: the middle of the grid is used');
+  if (singular > 0)
+    warn(
+      'singular',
+      'features are linearly dependent and λ = 0: the solution of least norm is used',
+      singular,
+    );
+  const cut = excluded.truncated + excluded.unfinished + excluded.aborted;
+  if (cut + excluded.withoutReward + excluded.withoutTurns > 0)
+    warn(
+      'excluded-episodes',
+      `episodes left out: ${excluded.truncated} truncated, ${excluded.unfinished} unfinished, ${excluded.aborted} aborted, ${excluded.withoutReward} without a reward, ${excluded.withoutTurns} without turns`,
+      cut + excluded.withoutReward + excluded.withoutTurns,
+    );
+  if (policies.length > 1)
+    warn(
+      'several-policies',
+      `V and A are of the mixture of ${policies.length} logging policies; choose one to value its turns alone`,
+      policies.length,
+    );
+  // With few tasks a stage's standard error is itself unsteady; a tenth of the outcome's spread matters.
+  const off = report.stages.filter(
+    ({ advantage: a, tasks: k }) =>
+      k >= 10 && Math.abs(a.mean) > 4 * a.se! && Math.abs(a.mean) > 0.1 * constant.rmse,
+  );
+  if (off.length > 0)
+    warn(
+      'advantage-off-centre',
+      `the mean of A is clearly not 0 at turn ${off.map((s) => s.turn).join(', ')}: V and Q do not fit there`,
+      off.length,
+    );
+  return out;
+}

@@ -1,0 +1,215 @@
+import type { Episode } from '../schema/episode.ts';
+import type { Batch, ColumnData } from '../store/batch.ts';
+import { type ColumnWriter, listWriter, numberWriter, textWriter } from './column-writer.ts';
+import { jsonText } from './json-text.ts';
+import type { TokenSegment } from './segment-scan.ts';
+import { episodeEnding, toolErrors } from './settle.ts';
+
+/** Some episodes as columns. `episode` counts from 0 within the block, `source` is left to the writer. */
+export interface EpisodeBlock {
+  readonly episodes: Batch;
+  readonly turns: Batch;
+  readonly segments: Batch;
+  /** [episodes] where each record lies in its file, for a reject found later; NaN: no lines. */
+  readonly lines: Float64Array;
+  readonly byteOffsets: Float64Array;
+  /** How many endings were absent and settled by rule. */
+  readonly endingsAssumed: number;
+}
+
+/** Where a record lies in its file; NaN where the format has no lines or bytes. */
+export interface Place {
+  readonly line: number;
+  readonly byteOffset: number;
+}
+
+export interface EpisodeColumns {
+  /** `segments` take the place of `episode.segments` where they were read off the bytes. */
+  add(
+    episode: Episode,
+    place: Place,
+    segments?: readonly TokenSegment[],
+    fenced?: Readonly<Record<string, unknown>>,
+  ): void;
+  readonly rows: number;
+  finish(): EpisodeBlock;
+}
+
+/** Gathers validated episodes into batches of the three episode tables. O(turns + tokens). */
+export function episodeColumns(): EpisodeColumns {
+  const e = episodeWriters();
+  const t = turnWriters();
+  const s = segmentWriters();
+  const lines: number[] = [];
+  const byteOffsets: number[] = [];
+  let rows = 0;
+  let turns = 0;
+  let segmentRows = 0;
+  let endingsAssumed = 0;
+
+  return {
+    get rows() {
+      return rows;
+    },
+    add(episode, place, tokens, fenced) {
+      if (episode.ending === undefined) endingsAssumed++;
+      addEpisode(e, episode, rows, fenced);
+      for (let k = 0; k < episode.turns.length; k++) addTurn(t, episode.turns[k]!, rows, k);
+      const segments = tokens ?? episode.segments;
+      for (let k = 0; k < segments.length; k++) addSegment(s, segments[k]!, rows, k);
+      turns += episode.turns.length;
+      segmentRows += segments.length;
+      lines.push(place.line);
+      byteOffsets.push(place.byteOffset);
+      rows++;
+    },
+    finish: () => ({
+      episodes: { table: 'episodes', rows, columns: finished(e) },
+      turns: { table: 'turns', rows: turns, columns: finished(t) },
+      segments: { table: 'segments', rows: segmentRows, columns: finished(s) },
+      lines: Float64Array.from(lines),
+      byteOffsets: Float64Array.from(byteOffsets),
+      endingsAssumed,
+    }),
+  };
+}
+
+function episodeWriters() {
+  return {
+    episode: numberWriter('i64'),
+    episode_id: textWriter(),
+    task_id: textWriter(),
+    trial: numberWriter('i32'),
+    policy: textWriter(),
+    version_start: textWriter(),
+    version_end: textWriter(),
+    ending: textWriter(),
+    reward: numberWriter('f64'),
+    rewards: textWriter(),
+    n_turns: numberWriter('i32'),
+    started_at: numberWriter('i64'),
+    ended_at: numberWriter('i64'),
+    cost: numberWriter('f64'),
+    meta: textWriter(),
+    fenced: textWriter(),
+  };
+}
+
+function addEpisode(
+  w: ReturnType<typeof episodeWriters>,
+  x: Episode,
+  row: number,
+  fenced: Readonly<Record<string, unknown>> | undefined,
+): void {
+  w.episode.push(row);
+  w.episode_id.push(x.episode_id);
+  w.task_id.push(x.task_id);
+  w.trial.push(x.trial);
+  w.policy.push(x.policy);
+  w.version_start.push(x.version_start);
+  w.version_end.push(x.version_end);
+  w.ending.push(episodeEnding(x));
+  w.reward.push(x.reward);
+  w.rewards.push(x.rewards && jsonText(x.rewards));
+  w.n_turns.push(x.turns.length);
+  w.started_at.push(x.started_at === null ? null : microseconds(x.started_at));
+  w.ended_at.push(x.ended_at === null ? null : microseconds(x.ended_at));
+  w.cost.push(x.cost);
+  w.meta.push(x.meta && jsonText(x.meta));
+  w.fenced.push(fenced === undefined ? null : jsonText(fenced));
+}
+
+function turnWriters() {
+  return {
+    episode: numberWriter('i64'),
+    turn: numberWriter('i32'),
+    segment: numberWriter('i32'),
+    observation: textWriter(),
+    action: textWriter(),
+    tool_calls: textWriter(),
+    tool_errors: numberWriter('i32'),
+    reward: numberWriter('f64'),
+    process_reward: numberWriter('f64'),
+    behaviour_logprob: numberWriter('f64'),
+    behaviour_log_propensity: numberWriter('f64'),
+    n_action_tokens: numberWriter('i32'),
+    version: textWriter(),
+    temperature: numberWriter('f64'),
+    top_p: numberWriter('f64'),
+    top_k: numberWriter('i32'),
+    logprob_kind: textWriter(),
+    action_class: textWriter(),
+    features: listWriter('f64'),
+  };
+}
+
+function addTurn(
+  w: ReturnType<typeof turnWriters>,
+  x: Episode['turns'][number],
+  row: number,
+  k: number,
+): void {
+  w.episode.push(row);
+  w.turn.push(x.turn ?? k);
+  w.segment.push(x.segment);
+  w.observation.push(x.observation);
+  w.action.push(x.action);
+  w.tool_calls.push(jsonText(x.tool_calls));
+  w.tool_errors.push(toolErrors(x));
+  w.reward.push(x.reward);
+  w.process_reward.push(x.process_reward);
+  w.behaviour_logprob.push(x.behaviour_logprob);
+  w.behaviour_log_propensity.push(x.behaviour_log_propensity);
+  w.n_action_tokens.push(x.n_action_tokens);
+  w.version.push(x.version);
+  w.temperature.push(x.sampling?.temperature ?? null);
+  w.top_p.push(x.sampling?.top_p ?? null);
+  w.top_k.push(x.sampling?.top_k ?? null);
+  w.logprob_kind.push(x.logprob_kind);
+  w.action_class.push(x.action_class);
+  w.features.push(x.features);
+}
+
+function segmentWriters() {
+  return {
+    episode: numberWriter('i64'),
+    segment: numberWriter('i32'),
+    token_ids: listWriter('i32'),
+    action_mask: listWriter('bool'),
+    behaviour_logprobs: listWriter('f32'),
+    versions: listWriter('i32'),
+    token_turn: listWriter('i32'),
+  };
+}
+
+function addSegment(
+  w: ReturnType<typeof segmentWriters>,
+  x: Episode['segments'][number] | TokenSegment,
+  row: number,
+  k: number,
+): void {
+  w.episode.push(row);
+  w.segment.push(k);
+  w.token_ids.push(x.token_ids);
+  w.action_mask.push(x.action_mask);
+  w.behaviour_logprobs.push(x.behaviour_logprobs);
+  w.versions.push(x.versions);
+  w.token_turn.push(x.token_turn);
+}
+
+function finished(writers: Readonly<Record<string, ColumnWriter<never>>>): Record<string, ColumnData> {
+  const columns: Record<string, ColumnData> = {};
+  for (const [name, writer] of Object.entries(writers)) {
+    const data = writer.finish();
+    if (data) columns[name] = data;
+  }
+  return columns;
+}
+
+/** Microseconds since 1970 of an ISO time, which Date reads to the millisecond only. */
+function microseconds(iso: string): number {
+  const fraction = /\.(\d+)/.exec(iso)?.[1] ?? '';
+  return (
+    Math.floor(Date.parse(iso.replace(/\.\d+/, '')) * 1000) + Number(fraction.padEnd(6, '0').slice(0, 6))
+  );
+}

@@ -1,0 +1,118 @@
+import type { EpisodeInput } from '../../schema/episode.ts';
+import { type FormatEpisode, type LogFormat, type RecordContext, RecordError } from '../log-format.ts';
+import { type AtifDocument, belongsToAnother, continuations } from './atif-chain.ts';
+import { readSteps } from './atif-steps.ts';
+import {
+  asFields,
+  asFieldsOrNull,
+  asNameOrNull,
+  asNumberOrNull,
+  asTextOrNull,
+  type Fields,
+  field,
+  isFields,
+  isInstant,
+} from './fields.ts';
+import { saysItFailed, turnsOfMessages } from './messages.ts';
+import { segmentsOfCalls } from './token-segments.ts';
+
+/**
+ * ATIF, the Agent Trajectory Interchange Format (Harbor), versions 1.x: one document a file,
+ * {schema_version, session_id, agent, steps, final_metrics, continued_trajectory_ref?}.
+ *
+ * - A decision of a model = one turn; its observation is every system and user message and every
+ *   observation result since the previous one. Copied steps and steps without a model call are
+ *   context (atif-steps.ts). Continuation files are read into their first file's episode, and give
+ *   none of their own; nor do sub-agents' files (atif-chain.ts).
+ * - The reward is outside (a trial's result.json): null here, joined on session_id or on the trial's
+ *   folder, which is in meta as trial_name where the file lies in `trial/agent/`.
+ * - Σ log b where logprobs cover the completion; tokens in one segment as long as each prompt begins
+ *   with all that was before it (token-segments.ts). Nothing says raw or processed.
+ * - Cost: Σ cost_usd of the turns; final_metrics, which may count sub-agents too, is in meta.
+ */
+export const atif: LogFormat = {
+  name: 'atif',
+  unit: 'document',
+  recognise(first) {
+    if (!isFields(first)) return 0;
+    const version = field(first, 'schema_version');
+    if (typeof version === 'string' && version.startsWith('ATIF-')) return 1;
+    return Array.isArray(field(first, 'steps')) && isFields(field(first, 'agent')) ? 0.8 : 0;
+  },
+  async read(record, context) {
+    const document = asFields(record, 'record');
+    if (await belongsToAnother(document, context)) return [];
+    return [episodeOf(await continuations(document, context), context)];
+  },
+};
+
+function episodeOf(documents: readonly AtifDocument[], context: RecordContext): FormatEpisode {
+  const first = documents[0]!.fields;
+  const agent = asFields(field(first, 'agent'), 'agent');
+  const session = asNameOrNull(field(first, 'session_id'), 'session_id');
+  const id = session ?? asNameOrNull(field(first, 'trajectory_id'), 'trajectory_id');
+  if (id === null) throw new RecordError('session_id is missing, expected a name', 'session_id');
+  const steps = readSteps(documents);
+  const found = turnsOfMessages(steps.messages, saysItFailed);
+  const { segments, segmentOf } = segmentsOfCalls(steps.calls);
+  const sampling = samplingOf(agent);
+  const turns = found.turns.map((turn) => ({ ...turn, sampling }));
+  steps.calls.forEach((call, i) => {
+    turns[call.turn]!.segment = segmentOf[i]!;
+  });
+
+  const last = documents.at(-1)!;
+  const metrics = asFieldsOrNull(field(last.fields, 'final_metrics'), `${last.prefix}final_metrics`);
+  const total = metrics === null ? undefined : field(metrics, 'total_cost_usd');
+  const name = asTextOrNull(field(agent, 'name'), 'agent.name');
+  const meta: Record<string, unknown> = {
+    schema_version: field(first, 'schema_version') ?? null,
+    session_id: session,
+    agent: { name, version: field(agent, 'version') ?? null },
+  };
+  const trial = /([^/\\]+)[/\\]agent[/\\][^/\\]+$/.exec(context.path)?.[1];
+  if (trial !== undefined) meta.trial_name = trial;
+  if (metrics !== null) meta.final_metrics = metrics;
+  if (documents.length > 1) meta.files = documents.length;
+  if (steps.contextSteps > 0) meta.context_agent_steps = steps.contextSteps;
+  if (found.reasoningTurns > 0) meta.reasoning_turns = found.reasoningTurns;
+  if (found.partialLogprobTurns > 0) meta.partial_logprob_turns = found.partialLogprobTurns;
+  if (found.finalObservation !== null) meta.final_observation = found.finalObservation;
+  const [startedAt, endedAt] = [instant(steps.started), instant(steps.ended)];
+  if (startedAt !== steps.started || endedAt !== steps.ended)
+    meta.times_as_written = { started_at: steps.started, ended_at: steps.ended };
+
+  const episode: EpisodeInput = {
+    episode_id: id,
+    policy: asTextOrNull(field(agent, 'model_name'), 'agent.model_name') ?? steps.model ?? name,
+    reward: null,
+    started_at: startedAt,
+    ended_at: endedAt,
+    cost: steps.cost ?? asNumberOrNull(total, `${last.prefix}final_metrics.total_cost_usd`),
+    meta,
+    turns,
+    segments,
+  };
+  return { episode };
+}
+
+/** agent.extra is free-form: what is a valid setting is taken, anything else is not one. */
+function samplingOf(agent: Fields) {
+  const extra = asFieldsOrNull(field(agent, 'extra'), 'agent.extra');
+  if (extra === null) return null;
+  const setting = (name: string, valid: (n: number) => boolean): number | null => {
+    const value = field(extra, name);
+    return typeof value === 'number' && valid(value) ? value : null;
+  };
+  const sampling = {
+    temperature: setting('temperature', (n) => n >= 0 && n < Infinity),
+    top_p: setting('top_p', (n) => n >= 0 && n <= 1),
+    top_k: setting('top_k', (n) => Number.isInteger(n) && Math.abs(n) < 2 ** 31),
+  };
+  return Object.values(sampling).every((value) => value === null) ? null : sampling;
+}
+
+/** A time without an offset is no instant: it stays in meta as it was written. */
+function instant(text: string | null): string | null {
+  return text !== null && isInstant(text) ? text : null;
+}

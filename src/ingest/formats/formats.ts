@@ -1,0 +1,29 @@
+import type { LogFormat } from '../log-format.ts';
+import { atif } from './atif.ts';
+import { chat } from './chat.ts';
+import { isFields } from './fields.ts';
+import { tauBench } from './tau-bench.ts';
+
+/** Formats whose records are turned into episodes one by one. */
+export const recordFormats: readonly LogFormat[] = [tauBench, chat, atif];
+
+/** What detection asks: every JSON format, those with a reader of their own among them. */
+export const recognisers: readonly Pick<LogFormat, 'name' | 'unit' | 'recognise'>[] = [
+  {
+    name: 'canonical',
+    unit: 'line',
+    recognise(first) {
+      if (!isFields(first) || !Array.isArray(first.turns)) return 0;
+      return 'episode_id' in first ? 1 : 0.6;
+    },
+  },
+  {
+    name: 'scores',
+    unit: 'line',
+    recognise(first) {
+      if (!isFields(first) || !('policy' in first) || 'turns' in first) return 0;
+      return ['logprob', 'log_propensity', 'logprobs'].some((name) => name in first) ? 1 : 0;
+    },
+  },
+  ...recordFormats,
+];

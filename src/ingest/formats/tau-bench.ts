@@ -1,0 +1,100 @@
+import type { Ending, EpisodeInput } from '../../schema/episode.ts';
+import type { FormatEpisode, LogFormat, RecordContext } from '../log-format.ts';
+import { openaiMessages } from './chat-openai.ts';
+import {
+  asCountOrNull,
+  asFields,
+  asFieldsOrNull,
+  asNameOrNull,
+  asNumberOrNull,
+  type Fields,
+  field,
+  isFields,
+  stem,
+} from './fields.ts';
+import { type Message, type ToolResult, turnsOfMessages } from './messages.ts';
+
+/** Assistant turns a run gets: `max_num_steps` of tau-bench's own agents. */
+const MAX_NUM_STEPS = 30;
+/** What the simulated user says when it is done. */
+const STOP = '###STOP###';
+/** Tools that end a run, in every domain of tau-bench. */
+const TERMINAL_TOOLS: ReadonlySet<string> = new Set(['transfer_to_human_agents']);
+
+/**
+ * tau-bench results: an array of {task_id, reward, info {task, source, user_cost, reward_info}, traj
+ * (OpenAI messages), trial}, one file a run of one agent. Source: sierra-research/tau-bench.
+ *
+ * - Ids: the episode is `file/task/trial`; the policy is the file's name, since nothing inside says
+ *   it. Task numbers start over in every domain: keep domains in stores of their own.
+ * - Ending: `aborted` where info.error is set (the harness writes reward 0 for a crash: no reward).
+ *   `terminated` where the run ended by itself: reward_info is there (it is computed only then), or
+ *   the last message holds ###STOP###, or the last call is a terminal tool. Otherwise `limit` from 30
+ *   assistant turns on, and below that `truncated` where reward_info is null, `terminated` where it
+ *   is not logged. A run without reward has no ending of its own.
+ * - A tool's answer that starts with "Error" is a failed call; any other is not.
+ * - Fenced off: the user's instruction, the gold actions and outputs, and how the reward was found.
+ * - user_cost is what the simulated user cost, not the rollout: meta.
+ */
+export const tauBench: LogFormat = {
+  name: 'tau-bench',
+  unit: 'element',
+  recognise(first) {
+    if (!isFields(first) || !Array.isArray(field(first, 'traj'))) return 0;
+    return field(first, 'task_id') !== undefined && field(first, 'reward') !== undefined ? 1 : 0.5;
+  },
+  read: (record, context) => [readRun(asFields(record, 'record'), context)],
+};
+
+function readRun(run: Fields, context: RecordContext): FormatEpisode {
+  const task = asNameOrNull(field(run, 'task_id'), 'task_id');
+  const trial = asCountOrNull(field(run, 'trial'), 'trial');
+  const reward = asNumberOrNull(field(run, 'reward'), 'reward');
+  const info = asFieldsOrNull(field(run, 'info'), 'info') ?? {};
+  const goal = asFieldsOrNull(field(info, 'task'), 'info.task') ?? {};
+  const messages = openaiMessages(field(run, 'traj'), 'traj');
+  const { turns, finalObservation } = turnsOfMessages(messages, toolFailed);
+  const crash = field(info, 'error') ?? null;
+  const ending = endingOf(messages, turns.length, info);
+  const name = stem(context.path);
+
+  const meta: Record<string, unknown> = {};
+  put(meta, 'user_cost', asNumberOrNull(field(info, 'user_cost'), 'info.user_cost'));
+  put(meta, 'user_id', asNameOrNull(field(goal, 'user_id'), 'info.task.user_id'));
+  put(meta, 'final_observation', finalObservation);
+  if (crash !== null) Object.assign(meta, { error: crash, logged_reward: reward });
+
+  const episode: EpisodeInput = {
+    episode_id: `${name}/${task ?? '-'}/${trial ?? `#${context.ordinal}`}`,
+    task_id: task,
+    trial,
+    policy: name,
+    reward: ending === 'aborted' ? null : reward,
+    ...(ending === 'aborted' || reward !== null ? { ending } : {}),
+    meta,
+    turns,
+  };
+  const fenced: Record<string, unknown> = {};
+  for (const key of ['instruction', 'actions', 'outputs']) put(fenced, `task.${key}`, field(goal, key));
+  put(fenced, 'reward_info', field(info, 'reward_info'));
+  return { episode, fenced };
+}
+
+function endingOf(messages: readonly Message[], turns: number, info: Fields): Ending {
+  if ((field(info, 'error') ?? null) !== null) return 'aborted';
+  const rewardInfo = field(info, 'reward_info');
+  const lastCalls = messages.findLast((m) => m.role === 'assistant')?.calls ?? [];
+  const stopped = messages.at(-1)?.text?.includes(STOP) ?? false;
+  if (isFields(rewardInfo) || stopped || lastCalls.some((c) => TERMINAL_TOOLS.has(c.name)))
+    return 'terminated';
+  if (turns >= MAX_NUM_STEPS) return 'limit';
+  return rewardInfo === null ? 'truncated' : 'terminated';
+}
+
+function toolFailed(result: ToolResult): boolean {
+  return result.text.startsWith('Error');
+}
+
+function put(target: Record<string, unknown>, key: string, value: unknown): void {
+  if (value !== undefined && value !== null) target[key] = value;
+}

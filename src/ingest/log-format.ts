@@ -1,0 +1,44 @@
+import type { EpisodeInput } from '../schema/episode.ts';
+
+/** Every format `--format` takes; `auto` looks at the file. */
+export const FORMAT_NAMES = ['canonical', 'scores', 'parquet', 'arrow', 'tau-bench', 'chat', 'atif'] as const;
+export type FormatName = (typeof FORMAT_NAMES)[number];
+
+/** One log format: how its records lie in a file, and how a record becomes episodes. */
+export interface LogFormat {
+  readonly name: FormatName;
+  /**
+   * `line`: one record a line (JSONL). `element`: one record an element of a top-level JSON array.
+   * `document`: the whole file is one record.
+   */
+  readonly unit: 'line' | 'element' | 'document';
+  /** How sure, 0 (no) to 1 (certain), from the first record parsed and the path of the file. */
+  recognise(first: unknown, path: string): number;
+  /** Episodes of one parsed record, in canonical input form. Throws RecordError for a bad record. */
+  read(record: unknown, context: RecordContext): readonly FormatEpisode[] | Promise<readonly FormatEpisode[]>;
+}
+
+export interface FormatEpisode {
+  readonly episode: EpisodeInput;
+  /** Gold answers and other leaking fields, stored apart and never read as state. */
+  readonly fenced?: Readonly<Record<string, unknown>>;
+}
+
+export interface RecordContext {
+  readonly path: string;
+  /** Number of the record in the file, from 0. */
+  readonly ordinal: number;
+  readonly source: { readonly sha256: string };
+  /** JSON of a file beside this one, for continuations; a path that leaves the folder is refused. */
+  readSibling(ref: string): Promise<unknown>;
+}
+
+/** A record that cannot be used: it becomes a row of `rejects`, and the file goes on. */
+export class RecordError extends Error {
+  readonly column: string | undefined;
+  constructor(reason: string, column?: string) {
+    super(reason);
+    this.name = 'RecordError';
+    this.column = column;
+  }
+}

@@ -1,0 +1,117 @@
+import { statSync } from 'node:fs';
+import { failure } from '../schema/error.ts';
+import type { IngestedFile, RejectedRecord } from '../schema/ingest-result.ts';
+import { appendBatch } from '../store/append.ts';
+import { queryRows } from '../store/query.ts';
+import type { Store } from '../store/store.ts';
+import { arrowRows } from './arrow-rows.ts';
+import { inlineParser, threadParser } from './block-parser.ts';
+import { canonicalBlocks } from './canonical-blocks.ts';
+import { episodeWriter } from './episode-writer.ts';
+import { recordFormats } from './formats/formats.ts';
+import type { IdSet } from './id-set.ts';
+import { STDIN } from './inputs.ts';
+import type { FormatName } from './log-format.ts';
+import { parquetRows } from './parquet-rows.ts';
+import type { Amend, ParsedBlock } from './parse-block.ts';
+import { recordBlocks } from './record-blocks.ts';
+import { type Reject, rejectBatch } from './rejects.ts';
+import { rowBlocks } from './row-blocks.ts';
+import { scoreBlocks } from './score-blocks.ts';
+import { scoreWriter } from './score-writer.ts';
+
+/** A file of a known format, ready to be read once. */
+export interface OpenFile {
+  readonly path: string;
+  readonly format: FormatName;
+  readonly chunks: AsyncIterable<Uint8Array>;
+  /** Empty where it is known only at the end. */
+  readonly sha256: string;
+  readonly strict: boolean;
+  readonly maxBytes: number;
+  readonly amend?: Amend | undefined;
+  /** Bytes read so far. */
+  bytes(): number;
+  ids(): Promise<IdSet>;
+  onProgress(episodes: number, bytes: number): void;
+}
+
+export type FileCounts = Pick<IngestedFile, 'episodes' | 'turns' | 'scores' | 'rejects' | 'firstRejects'> & {
+  readonly endingsAssumed: number;
+  readonly replaced: number;
+};
+
+/** Rejects that are shown with the result. */
+const SHOWN = 5;
+/** A file this large is parsed in a thread of its own, which costs some 50 ms to start. */
+const THREAD_BYTES = 16 << 20;
+
+/** Appends what a file holds, within its transaction; of what --strict will undo anyway, nothing more. */
+export async function readInto(store: Store, source: number, file: OpenFile): Promise<FileCounts> {
+  const rejects = rejectCounter(store, source);
+  const given = () => ({ rejects: rejects.count, firstRejects: rejects.first });
+  const lost = () => file.strict && rejects.count > 0;
+  if (file.format === 'scores') {
+    const writer = scoreWriter(store, source);
+    for await (const block of scoreBlocks(file.chunks, file.maxBytes)) {
+      await rejects.add(block.rejects);
+      if (!lost()) await rejects.add(await writer.write(block.scores));
+      file.onProgress(writer.scores, file.bytes());
+    }
+    return { episodes: 0, turns: 0, scores: writer.scores, ...given(), endingsAssumed: 0, replaced: 0 };
+  }
+  const [row] = await queryRows(store, 'SELECT coalesce(max(episode) + 1, 0) AS next FROM episodes');
+  const writer = episodeWriter(store, source, row!.next as number, await file.ids());
+  let endingsAssumed = 0;
+  for await (const parsed of episodeBlocks(file)) {
+    await rejects.add(parsed.rejects);
+    if (!lost()) await rejects.add(await writer.write(parsed.block));
+    endingsAssumed += parsed.block.endingsAssumed;
+    file.onProgress(writer.episodes, file.bytes());
+  }
+  const { episodes, turns, replaced } = writer;
+  return { episodes, turns, scores: 0, ...given(), endingsAssumed, replaced };
+}
+
+function episodeBlocks(file: OpenFile): AsyncIterable<ParsedBlock> {
+  const { path, format, chunks, maxBytes, amend } = file;
+  if (format === 'canonical') {
+    const large = path === STDIN || statSync(path).size >= THREAD_BYTES;
+    const parser = large && !amend ? threadParser(maxBytes) : inlineParser(maxBytes, amend);
+    return canonicalBlocks(chunks, maxBytes, parser);
+  }
+  if (format === 'arrow') return rowBlocks(arrowRows(path, chunks), amend);
+  if (format === 'parquet') {
+    if (path === STDIN)
+      throw failure({
+        subject: 'standard input',
+        wrong: 'Parquet is not read from a stream',
+        fix: 'Name a file.',
+      });
+    return rowBlocks(parquetRows(path), amend);
+  }
+  return recordBlocks(file, recordFormats.find((f) => f.name === format)!);
+}
+
+/** Writes rejects to their table, counts them and keeps the first for the result. */
+function rejectCounter(store: Store, source: number) {
+  const first: RejectedRecord[] = [];
+  let count = 0;
+  return {
+    first: first as readonly RejectedRecord[] as RejectedRecord[],
+    get count() {
+      return count;
+    },
+    async add(rejects: readonly Reject[]): Promise<void> {
+      if (rejects.length === 0) return;
+      await appendBatch(store, rejectBatch(source, rejects));
+      count += rejects.length;
+      for (const { line, byteOffset, reason, excerpt } of rejects.slice(0, SHOWN - first.length))
+        first.push({ line: orNull(line), byteOffset: orNull(byteOffset), reason, excerpt });
+    },
+  };
+}
+
+function orNull(n: number): number | null {
+  return Number.isNaN(n) ? null : n;
+}

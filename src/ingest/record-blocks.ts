@@ -1,0 +1,147 @@
+import { isUtf8 } from 'node:buffer';
+import { readFile } from 'node:fs/promises';
+import { dirname, relative, resolve } from 'node:path';
+import { episodeColumns, type Place } from './episode-columns.ts';
+import { JsonArrayError, splitElements } from './json-elements.ts';
+import { lineBlocks } from './line-blocks.ts';
+import { type LogFormat, type RecordContext, RecordError } from './log-format.ts';
+import {
+  type Amend,
+  addEpisodes,
+  checkLine,
+  linesOf,
+  type ParsedBlock,
+  parseJson,
+  rejected,
+} from './parse-block.ts';
+import { excerpt, type Reject } from './rejects.ts';
+
+export interface RecordFile {
+  readonly path: string;
+  readonly sha256: string;
+  readonly chunks: AsyncIterable<Uint8Array>;
+  readonly maxBytes: number;
+  readonly amend?: Amend | undefined;
+}
+
+/** One record of a file, or what kept it from being read. */
+type RawRecord = Place & { readonly bytes: Buffer; readonly error?: RecordError };
+
+/** Bytes of records gathered into one block. */
+const BLOCK = 4 << 20;
+
+/** Reads a file of a format that turns records into episodes one by one. Memory: a block and a record. */
+export async function* recordBlocks(file: RecordFile, format: LogFormat): AsyncGenerator<ParsedBlock> {
+  let columns = episodeColumns();
+  let rejects: Reject[] = [];
+  let bytes = 0;
+  let ordinal = 0;
+  for await (const record of RECORDS[format.unit](file)) {
+    try {
+      if (record.error) throw record.error;
+      const value = parseJson(record.bytes);
+      const found = await format.read(value, contextOf(file, ordinal));
+      addEpisodes(columns, found, record, file.amend);
+    } catch (error) {
+      rejects.push(rejected(error, record.bytes, record));
+    }
+    ordinal++;
+    bytes += record.bytes.length;
+    if (bytes < BLOCK) continue;
+    yield { block: columns.finish(), rejects };
+    columns = episodeColumns();
+    rejects = [];
+    bytes = 0;
+  }
+  yield { block: columns.finish(), rejects };
+}
+
+const RECORDS: Readonly<Record<LogFormat['unit'], (file: RecordFile) => AsyncGenerator<RawRecord>>> = {
+  line: lineRecords,
+  element: elementRecords,
+  document: documentRecord,
+};
+
+async function* lineRecords({ chunks, maxBytes }: RecordFile): AsyncGenerator<RawRecord> {
+  for await (const block of lineBlocks(chunks, maxBytes)) {
+    for (const long of block.tooLong)
+      yield { ...long, bytes: Buffer.from(long.excerpt), error: new RecordError(long.reason) };
+    const valid = isUtf8(block.bytes);
+    for (const line of linesOf(block)) {
+      const record = {
+        bytes: block.bytes.subarray(line.start, line.end),
+        line: line.line,
+        byteOffset: line.byteOffset,
+      };
+      try {
+        checkLine(block, line, maxBytes, valid);
+        yield record;
+      } catch (error) {
+        yield { ...record, error: error as RecordError };
+      }
+    }
+  }
+}
+
+async function* elementRecords({ chunks, maxBytes }: RecordFile): AsyncGenerator<RawRecord> {
+  try {
+    for await (const { bytes, offset, line } of splitElements(chunks, maxBytes)) {
+      const place = { line, byteOffset: offset };
+      if (bytes === null) yield { ...place, bytes: Buffer.alloc(0), error: tooLong(maxBytes) };
+      else yield { ...place, bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) };
+    }
+  } catch (error) {
+    if (!(error instanceof JsonArrayError)) throw error;
+    const reason = new RecordError(`not a JSON array: ${error.message}`);
+    yield { line: error.line, byteOffset: error.offset, bytes: Buffer.alloc(0), error: reason };
+  }
+}
+
+async function* documentRecord({ chunks, maxBytes }: RecordFile): AsyncGenerator<RawRecord> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of chunks) {
+    length += chunk.length;
+    if (length <= maxBytes) parts.push(chunk);
+  }
+  const place = { line: 1, byteOffset: 0 };
+  if (length > maxBytes) {
+    yield { ...place, bytes: Buffer.from(excerpt(parts[0] ?? Buffer.alloc(0))), error: tooLong(maxBytes) };
+    return;
+  }
+  const bytes = Buffer.concat(parts);
+  yield { ...place, bytes: bytes.subarray(bytes.indexOf('\uFEFF') === 0 ? 3 : 0) };
+}
+
+function tooLong(maxBytes: number): RecordError {
+  return new RecordError(`record is longer than the limit of ${maxBytes} bytes (--max-record-mb)`);
+}
+
+function contextOf({ path, sha256, maxBytes }: RecordFile, ordinal: number): RecordContext {
+  return {
+    path,
+    ordinal,
+    source: { sha256 },
+    async readSibling(ref) {
+      const folder = resolve(dirname(path));
+      const target = resolve(folder, ref);
+      const from = relative(folder, target);
+      if (
+        path === '-' ||
+        from === '' ||
+        from.startsWith('..') ||
+        resolve(folder, from) !== target ||
+        /^([/\\]|[a-z]:)/i.test(ref)
+      )
+        throw new RecordError(`refers to "${ref}", which does not lie beside it`);
+      let bytes: Buffer;
+      try {
+        bytes = await readFile(target);
+      } catch {
+        throw new RecordError(`refers to "${ref}", which cannot be read`);
+      }
+      if (bytes.length > maxBytes) throw tooLong(maxBytes);
+      return parseJson(bytes);
+    },
+  };
+}

@@ -1,0 +1,132 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { failure } from '../schema/error.ts';
+import { csvRows } from './csv-rows.ts';
+import {
+  asFieldsOrNull,
+  asNameOrNull,
+  asNumber,
+  asNumberOrNull,
+  type Fields,
+  field,
+  isFields,
+} from './formats/fields.ts';
+import { namedRewards, weightedSum } from './formats/named-rewards.ts';
+import { RecordError } from './log-format.ts';
+import type { RewardEntry } from './rewards.ts';
+
+interface KeyedEntry {
+  readonly key: string;
+  readonly entry: RewardEntry;
+}
+
+/** Names a row may give its episode, first one first. */
+const KEYS = ['episode_id', 'session_id', 'trial_name'] as const;
+
+/** Rows of a reward file, or of every result.json below a folder, with the place of each. */
+export async function* rewardRows(path: string): AsyncGenerator<KeyedEntry> {
+  const info = await stat(path).catch((cause: unknown) => {
+    throw failure({ subject: path, wrong: 'no such file', cause });
+  });
+  if (!info.isDirectory()) yield* fileRows(path, basename(path), false);
+  else {
+    const names = (await readdir(path, { recursive: true })).filter(
+      (name) => basename(name) === 'result.json',
+    );
+    for (const name of names.sort()) yield* fileRows(join(path, name), name, true);
+  }
+}
+
+/** `skipForeign`: a document that is no trial's result (a job's summary) has no rows. */
+async function* fileRows(path: string, name: string, skipForeign: boolean): AsyncGenerator<KeyedEntry> {
+  const text = (await readFile(path, 'utf8')).replace(/^\ufeff/, '');
+  if (!/^\s*[[{]/.test(text)) {
+    for (const { line, row } of csvRows(text, name)) yield keyed(csvFields(row), `${name} line ${line}`);
+    return;
+  }
+  let whole: unknown;
+  try {
+    whole = JSON.parse(text);
+  } catch (cause) {
+    yield* jsonLines(text, name, cause);
+    return;
+  }
+  if (Array.isArray(whole)) {
+    for (const [i, row] of whole.entries()) yield keyed(row, `${name} entry ${i + 1}`);
+  } else if (isFields(whole) && KEYS.some((key) => Object.hasOwn(whole as Fields, key))) {
+    yield keyed(whole, name);
+  } else if (!skipForeign) {
+    for (const [key, value] of Object.entries(whole as Fields)) {
+      const row = isFields(value) ? value : { reward: value };
+      yield keyed({ ...row, episode_id: key }, `${name} key '${key}'`);
+    }
+  }
+}
+
+function* jsonLines(text: string, name: string, whole: unknown): Generator<KeyedEntry> {
+  for (const [i, line] of text.split('\n').entries()) {
+    if (line.trim() === '') continue;
+    const place = `${name} line ${i + 1}`;
+    let row: unknown;
+    try {
+      row = JSON.parse(line);
+    } catch {
+      const why = whole instanceof Error ? whole.message : '';
+      throw failure({ subject: place, wrong: `neither a line of JSON nor part of a JSON document (${why})` });
+    }
+    yield keyed(row, place);
+  }
+}
+
+/** Cells are text: the reward is a number, an empty cell is none. */
+function csvFields(row: ReadonlyMap<string, string>): Fields {
+  const fields: Record<string, unknown> = {};
+  for (const name of [...KEYS, 'task_id', 'task_name']) if (row.get(name)) fields[name] = row.get(name);
+  const reward = row.get('reward')?.trim();
+  if (reward === undefined) return fields;
+  fields.reward = reward === '' ? null : Number.isFinite(Number(reward)) ? Number(reward) : reward;
+  return fields;
+}
+
+function keyed(row: unknown, place: string): KeyedEntry {
+  try {
+    if (!isFields(row)) throw new RecordError('the row is no object');
+    let key: string | null = null;
+    for (const name of KEYS) key ??= asNameOrNull(field(row, name), name);
+    if (key === null) throw new RecordError(`none of ${KEYS.join(', ')} is given`);
+    const verified = field(row, 'verifier_result');
+    const task = asNameOrNull(field(row, 'task_id') ?? field(row, 'task_name'), 'task_id');
+    if (verified !== undefined)
+      return { key, entry: { ...harborReward(row, verified), task_id: task, place } };
+    const rewards = namedRewards(field(row, 'rewards'));
+    const given = field(row, 'reward');
+    if (given === undefined && rewards === null)
+      throw new RecordError('reward is missing, expected a number');
+    const reward = asNumberOrNull(given, 'reward') ?? weightedSum(rewards);
+    return { key, entry: { reward, rewards, task_id: task, aborted: false, place } };
+  } catch (error) {
+    if (error instanceof RecordError) throw failure({ subject: place, wrong: error.message });
+    throw error;
+  }
+}
+
+/**
+ * Harbor's result of a trial: rewards.reward, or the only one there is; the others weigh nothing.
+ * A trial with an exception and no verdict was aborted.
+ */
+function harborReward(row: Fields, verified: unknown): Pick<RewardEntry, 'reward' | 'rewards' | 'aborted'> {
+  const result = asFieldsOrNull(verified, 'verifier_result');
+  const given = result === null ? null : asFieldsOrNull(field(result, 'rewards'), 'verifier_result.rewards');
+  if (given === null)
+    return { reward: null, rewards: null, aborted: (field(row, 'exception_info') ?? null) !== null };
+  const names = Object.keys(given);
+  const main = names.length === 1 ? names[0]! : 'reward';
+  if (!names.includes(main))
+    throw new RecordError(`verifier_result.rewards has no 'reward' among ${names.join(', ') || 'no names'}`);
+  const parts = names.map((name) => {
+    const score = asNumber(given[name], `verifier_result.rewards.${name}`);
+    return [name, { score, weight: name === main ? 1 : 0 }] as const;
+  });
+  const rewards = Object.fromEntries(parts);
+  return { reward: rewards[main]!.score, rewards, aborted: false };
+}

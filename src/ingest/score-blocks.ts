@@ -1,0 +1,54 @@
+import { isUtf8 } from 'node:buffer';
+import { Score } from '../schema/score.ts';
+import type { Place } from './episode-columns.ts';
+import { lineBlocks } from './line-blocks.ts';
+import { RecordError } from './log-format.ts';
+import { checkLine, linesOf, parseJson, rejected } from './parse-block.ts';
+import { excerpt, type Reject } from './rejects.ts';
+import { MAX_FLOAT, MAX_INTEGER } from './segment-scan.ts';
+import { zodReason } from './zod-reason.ts';
+
+/** A score with its place, and what a reject of it would show. */
+export interface PlacedScore extends Place {
+  readonly score: Score;
+  readonly excerpt: string;
+}
+
+export interface ScoreBlock {
+  readonly scores: readonly PlacedScore[];
+  readonly rejects: readonly Reject[];
+}
+
+/** Reads a scores file, a block of lines at a time. */
+export async function* scoreBlocks(
+  chunks: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+): AsyncGenerator<ScoreBlock> {
+  for await (const block of lineBlocks(chunks, maxBytes)) {
+    const scores: PlacedScore[] = [];
+    const rejects = [...block.tooLong];
+    const valid = isUtf8(block.bytes);
+    for (const line of linesOf(block)) {
+      const bytes = block.bytes.subarray(line.start, line.end);
+      try {
+        checkLine(block, line, maxBytes, valid);
+        const score = checked(parseJson(bytes, line.last && block.unterminated));
+        scores.push({ score, line: line.line, byteOffset: line.byteOffset, excerpt: excerpt(bytes) });
+      } catch (error) {
+        rejects.push(rejected(error, bytes, line));
+      }
+    }
+    yield { scores, rejects };
+  }
+}
+
+function checked(record: unknown): Score {
+  const parsed = Score.safeParse(record);
+  if (!parsed.success) throw new RecordError(zodReason(parsed.error));
+  const { turn, segment, logprobs } = parsed.data;
+  if ((turn ?? 0) > MAX_INTEGER) throw new RecordError('is beyond a 32-bit integer', 'turn');
+  if ((segment ?? 0) > MAX_INTEGER) throw new RecordError('is beyond a 32-bit integer', 'segment');
+  if (logprobs?.some((v) => v !== null && Math.abs(v) > MAX_FLOAT))
+    throw new RecordError('holds a number beyond a 32-bit float', 'logprobs');
+  return parsed.data;
+}

@@ -1,0 +1,37 @@
+import type { Check, Finding, Severity } from '../schema/check.ts';
+import { queryRows } from '../store/query.ts';
+import type { Store } from '../store/store.ts';
+import { EPISODE_RULES } from './check-episodes.ts';
+import { checkTokens, TOKEN_CHECKS } from './check-tokens.ts';
+import { TURN_RULES } from './check-turns.ts';
+import { runRule } from './rule.ts';
+
+const ORDER: readonly Severity[] = ['error', 'warning', 'note'];
+
+/**
+ * Looks for what would make numbers from a store wrong. Nothing is changed.
+ * Cost: one pass over a table per rule, one over the tokens; a few rows of each finding are held.
+ */
+export async function check(store: Store): Promise<Check> {
+  const [sizes] = await queryRows(
+    store,
+    'SELECT (SELECT count(*) FROM episodes) AS episodes, (SELECT count(*) FROM turns) AS turns',
+  );
+  const findings: Finding[] = [];
+  for (const rule of [...EPISODE_RULES, ...TURN_RULES]) {
+    const finding = await runRule(store, rule);
+    if (finding) findings.push(finding);
+  }
+  findings.push(...(await checkTokens(store)));
+  const count = (severity: Severity): number => findings.filter((f) => f.severity === severity).length;
+  return {
+    store: store.path,
+    episodes: sizes!.episodes as number,
+    turns: sizes!.turns as number,
+    errors: count('error'),
+    warnings: count('warning'),
+    notes: count('note'),
+    findings: ORDER.flatMap((severity) => findings.filter((f) => f.severity === severity)),
+    checks: [...new Set([...EPISODE_RULES, ...TURN_RULES, ...TOKEN_CHECKS].map((c) => c.code))],
+  };
+}

@@ -1,0 +1,207 @@
+/*
+ * Mean return with its uncertainty under two estimands, and what repeated trials say of a task.
+ *
+ *   new tasks from this population:  se² = K/(K − 1) Σ_c (Σ_{i∈c} (G_i − Ḡ))² / n²       (CR1), t(K − 1)
+ *   these very tasks:                se² = Σ_c n_c s_c² / n²,  s_c² within task c         t(n − K)
+ *   pass^k = mean over tasks of C(c, k) / C(n, k), c successes of n trials: unbiased for the
+ *   probability that k fresh trials all succeed (Yao et al. 2024, tau-bench)
+ */
+import { studentQuantile } from '../math/distributions.ts';
+import { clusterVariance, mean, variance } from '../math/statistics.ts';
+import { sumOf } from '../math/sum.ts';
+import type { Description, RewardSummary } from '../schema/describe.ts';
+import type { Interval } from '../schema/estimate.ts';
+import type { Returns } from './returns.ts';
+
+const LEVEL = 0.95;
+
+type RewardPart = Pick<
+  Description,
+  'tasks' | 'trialsPerTask' | 'reward' | 'successHistogram' | 'zeroVarianceTasks' | 'passHatK' | 'policies'
+>;
+
+/** Everything `describe` says about returns, tasks and policies. O(episodes). */
+export function describeReward(returns: Returns): RewardPart {
+  const tasks = returns.taskIds.length;
+  const trials = new Int32Array(tasks);
+  for (const code of returns.task) if (code >= 0) trials[code]!++;
+  const rows = finiteRows(returns);
+  const stats = perTask(returns, rows);
+  const binary = rows.every((i) => returns.value[i] === 0 || returns.value[i] === 1) && rows.length > 0;
+  return {
+    tasks,
+    trialsPerTask: tasks === 0 ? null : trialSummary(trials),
+    reward: rows.length === 0 ? null : summary(returns, rows, stats, binary),
+    successHistogram: binary && tasks > 0 ? successes(stats) : null,
+    zeroVarianceTasks: stats.n.reduce((k, n, c) => k + (n >= 2 && stats.min[c] === stats.max[c] ? 1 : 0), 0),
+    passHatK: binary && tasks > 0 ? passHatK(stats) : null,
+    policies: policies(returns, rows),
+  };
+}
+
+/** Rows of the episodes whose return is a finite number. */
+function finiteRows(returns: Returns): Int32Array {
+  const rows = new Int32Array(returns.value.length);
+  let n = 0;
+  for (let i = 0; i < rows.length; i++) if (Number.isFinite(returns.value[i]!)) rows[n++] = i;
+  return rows.slice(0, n);
+}
+
+/** Per task id, over its episodes with a finite return. */
+interface TaskStatistics {
+  readonly n: Int32Array;
+  readonly sum: Float64Array;
+  readonly min: Float64Array;
+  readonly max: Float64Array;
+}
+
+function perTask(returns: Returns, rows: Int32Array): TaskStatistics {
+  const tasks = returns.taskIds.length;
+  const n = new Int32Array(tasks);
+  const sum = new Float64Array(tasks);
+  const min = new Float64Array(tasks).fill(Infinity);
+  const max = new Float64Array(tasks).fill(-Infinity);
+  for (const i of rows) {
+    const c = returns.task[i]!;
+    if (c < 0) continue;
+    const g = returns.value[i]!;
+    n[c]!++;
+    sum[c]! += g;
+    if (g < min[c]!) min[c] = g;
+    if (g > max[c]!) max[c] = g;
+  }
+  return { n, sum, min, max };
+}
+
+function summary(returns: Returns, rows: Int32Array, stats: TaskStatistics, binary: boolean): RewardSummary {
+  const G = Float64Array.from(rows, (i) => returns.value[i]!); // [n]
+  // An episode without a task is its own cluster, numbered after the tasks.
+  let alone = returns.taskIds.length;
+  const of = Int32Array.from(rows, (i) => (returns.task[i]! < 0 ? alone++ : returns.task[i]!));
+  const centre = mean(G);
+  const { se, clusters } = clusterVariance(G, of, alone);
+  const total = returns.value.length;
+  let aborted = 0;
+  let withoutReward = 0;
+  let missingTask = 0;
+  for (let i = 0; i < total; i++) {
+    aborted += returns.aborted[i]!;
+    if (!returns.aborted[i] && !returns.defined[i]) withoutReward++;
+    if (returns.task[i]! < 0) missingTask++;
+  }
+  return {
+    mean: centre,
+    se: Number.isNaN(se) ? null : se,
+    seNaive: Math.sqrt(variance(G, 0) / G.length),
+    interval: interval(centre, se, clusters - 1, 'CR1-t'),
+    n: G.length,
+    clusters,
+    estimand: 'mean return of this policy mix on new tasks from the population of these',
+    theseTasks: theseTasks(G, of, stats, centre, alone > returns.taskIds.length),
+    min: G.reduce((a, b) => Math.min(a, b)),
+    max: G.reduce((a, b) => Math.max(a, b)),
+    binary,
+    episodes: total,
+    withoutReward,
+    aborted,
+    nonFinite: total - aborted - withoutReward - G.length,
+    missingTask,
+  };
+}
+
+function theseTasks(
+  G: Float64Array,
+  of: Int32Array,
+  stats: TaskStatistics,
+  centre: number,
+  someWithoutTask: boolean,
+): RewardSummary['theseTasks'] {
+  if (someWithoutTask || stats.n.length === 0) return null;
+  const present = stats.n.reduce((k, n) => k + (n > 0 ? 1 : 0), 0);
+  if (stats.n.some((n) => n === 1)) return null;
+  const squares = new Float64Array(stats.n.length); // Σ_{i∈c} (G_i − Ḡ_c)²
+  for (let i = 0; i < G.length; i++) {
+    const c = of[i]!;
+    // Equal returns have no spread at all, whatever the rounding of their mean.
+    if (stats.min[c] !== stats.max[c]) squares[c]! += (G[i]! - stats.sum[c]! / stats.n[c]!) ** 2;
+  }
+  const between = sumOf(squares.length, (c) =>
+    stats.n[c]! < 2 ? 0 : (stats.n[c]! * squares[c]!) / (stats.n[c]! - 1),
+  );
+  const se = Math.sqrt(between) / G.length;
+  return {
+    estimand: 'mean return of this policy mix on these very tasks, with the logged number of trials each',
+    se,
+    interval: interval(centre, se, G.length - present, 'within-task t'),
+  };
+}
+
+function interval(centre: number, se: number, df: number, method: string): Interval | null {
+  if (!Number.isFinite(se) || df < 1) return null;
+  const half = studentQuantile((1 + LEVEL) / 2, df) * se;
+  return {
+    lo: centre - half,
+    hi: centre + half,
+    level: LEVEL,
+    method: `${method}, ${df} degrees of freedom`,
+  };
+}
+
+function trialSummary(trials: Int32Array): NonNullable<Description['trialsPerTask']> {
+  return {
+    min: trials.reduce((a, b) => Math.min(a, b)),
+    mean: mean(trials),
+    max: trials.reduce((a, b) => Math.max(a, b)),
+    histogram: tally(trials).map(([value, tasks]) => ({ trials: value, tasks })),
+  };
+}
+
+function successes(stats: TaskStatistics): NonNullable<Description['successHistogram']> {
+  const of = stats.sum.filter((_, c) => stats.n[c]! > 0);
+  return tally(of).map(([value, tasks]) => ({ successes: value, tasks }));
+}
+
+/** How often each value occurs, ascending. */
+function tally(values: Int32Array | Float64Array): [value: number, times: number][] {
+  const counts = new Map<number, number>();
+  for (const v of values) counts.set(v, (counts.get(v) ?? 0) + 1);
+  return [...counts].sort((a, b) => a[0] - b[0]);
+}
+
+function passHatK(stats: TaskStatistics): number[] {
+  let fewest = Infinity;
+  let tasks = 0;
+  for (const n of stats.n) {
+    if (n === 0) continue;
+    tasks++;
+    fewest = Math.min(fewest, n);
+  }
+  if (tasks === 0) return [];
+  const p = new Float64Array(stats.n.length).fill(1); // C(c, k) / C(n, k) = ∏_{i<k} (c − i)/(n − i)
+  const result: number[] = [];
+  for (let k = 1; k <= fewest; k++) {
+    for (let c = 0; c < p.length; c++) p[c]! *= Math.max(0, stats.sum[c]! - k + 1) / (stats.n[c]! - k + 1);
+    result.push(sumOf(p.length, (c) => (stats.n[c] === 0 ? 0 : p[c]!)) / tasks);
+  }
+  return result;
+}
+
+function policies(returns: Returns, rows: Int32Array): Description['policies'] {
+  const names = returns.policyNames;
+  const episodes = new Int32Array(names.length);
+  for (const code of returns.policy) episodes[code]!++;
+  const n = new Int32Array(names.length);
+  const sum = new Float64Array(names.length);
+  for (const i of rows) {
+    n[returns.policy[i]!]!++;
+    sum[returns.policy[i]!]! += returns.value[i]!;
+  }
+  return names
+    .map((policy, k) => ({
+      policy,
+      episodes: episodes[k]!,
+      n: n[k]!,
+      meanReward: n[k] === 0 ? null : sum[k]! / n[k]!,
+    }))
+    .sort((a, b) => b.episodes - a.episodes);
+}

@@ -1,0 +1,70 @@
+import { sum, sumOf } from './sum.ts';
+
+/** Mean; NaN of nothing. */
+export function mean(values: ArrayLike<number>): number {
+  return sum(values) / values.length;
+}
+
+/** Variance by two passes, never negative: Σ(x − x̄)² / (n − ddof). NaN where n ≤ ddof. */
+export function variance(values: ArrayLike<number>, ddof = 1): number {
+  const n = values.length;
+  if (n <= ddof) return Number.NaN;
+  const centre = centreOf(values);
+  return sumOf(n, (i) => (values[i]! - centre) ** 2) / (n - ddof);
+}
+
+/** Quantile of type 7 (the default of R and NumPy): x₍ₕ₎ interpolated at h = (n − 1) q. NaN of nothing. */
+export function quantile(values: ArrayLike<number>, q: number): number {
+  return quantileSorted(Float64Array.from(values).sort(), q);
+}
+
+/** The same, of values that are already in ascending order. */
+export function quantileSorted(sorted: ArrayLike<number>, q: number): number {
+  if (sorted.length === 0) return Number.NaN;
+  const h = (sorted.length - 1) * q;
+  const below = Math.floor(h);
+  const lo = sorted[below]!;
+  const hi = sorted[Math.min(below + 1, sorted.length - 1)]!;
+  // lo + 0·(hi − lo) would be NaN beside an infinity.
+  return h === below || lo === hi ? lo : lo + (h - below) * (hi - lo);
+}
+
+export interface ClusterVariance {
+  /** Of the mean of ψ; NaN with fewer than two clusters. */
+  readonly variance: number;
+  readonly se: number;
+  /** Clusters that hold at least one row. */
+  readonly clusters: number;
+}
+
+/**
+ * Cluster-robust variance CR1 of the mean of influence values:
+ *   var = K/(K − 1) · Σ_c (Σ_{i∈c} (ψᵢ − ψ̄))² / n²
+ * @param psi [n] influence values; a shift of all of them changes nothing
+ * @param of [n] cluster of each row, codes below `count`; clusters without a row do not count
+ */
+export function clusterVariance(
+  psi: ArrayLike<number>,
+  of: ArrayLike<number>,
+  count: number,
+): ClusterVariance {
+  const n = psi.length;
+  const centre = centreOf(psi);
+  const sums = new Float64Array(count);
+  const present = new Uint8Array(count);
+  for (let i = 0; i < n; i++) {
+    sums[of[i]!] = sums[of[i]!]! + (psi[i]! - centre);
+    present[of[i]!] = 1;
+  }
+  let clusters = 0;
+  for (let c = 0; c < count; c++) clusters += present[c]!;
+  const squares = sumOf(count, (c) => sums[c]! ** 2);
+  const v = clusters < 2 ? Number.NaN : ((clusters / (clusters - 1)) * squares) / (n * n);
+  return { variance: v, se: Math.sqrt(v), clusters };
+}
+
+/** The mean again, taken from the first value, so that equal values have deviations of exactly 0. */
+function centreOf(values: ArrayLike<number>): number {
+  const first = values[0]!;
+  return first + sumOf(values.length, (i) => values[i]! - first) / values.length;
+}

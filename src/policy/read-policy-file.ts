@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs';
+import type { z } from 'zod';
+import { failure } from '../schema/error.ts';
+import { PolicyFile } from './policy-file.ts';
+
+/** Reads and checks a policy file; every error names the file and the rule. */
+export function readPolicyFile(path: string): PolicyFile {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code;
+    throw failure({
+      subject: `policy file ${path}`,
+      wrong: code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`,
+      exitCode: 2,
+      cause,
+    });
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw failure({
+      subject: `policy file ${path}`,
+      wrong: `is not JSON: ${(cause as Error).message}`,
+      cause,
+    });
+  }
+  return checkPolicyFile(value, `policy file ${path}`);
+}
+
+/** Checks a declared policy that is already in memory. */
+export function checkPolicyFile(value: unknown, subject = 'policy'): PolicyFile {
+  const result = PolicyFile.safeParse(value);
+  if (result.success) return result.data;
+  throw failure({ subject, wrong: result.error.issues.map(where).join('; ') });
+}
+
+/** "rules[2].probabilities: …", rules counted from 0 as in the file's JSON path. */
+function where(issue: z.core.$ZodIssue): string {
+  const path = issue.path
+    .map((part, i) => (typeof part === 'number' ? `[${part}]` : i === 0 ? String(part) : `.${String(part)}`))
+    .join('');
+  return path === '' ? issue.message : `${path}: ${issue.message}`;
+}

@@ -1,0 +1,182 @@
+import type { Audit } from '../schema/audit.ts';
+import type { Estimate } from '../schema/estimate.ts';
+import type { Report } from '../schema/report.ts';
+import { warningsList } from './describe-section.ts';
+import { escapeHtml } from './escape.ts';
+import { type IntervalRow, intervals, lines } from './figures.ts';
+import { formatCount, formatInterval, formatNumber, formatShare } from './format.ts';
+import { figure, type Html, heading, html, list, paragraph, table } from './page.ts';
+
+/** The estimator whose number stands for a target: self-normalised per decision, the weight of an ended episode carried. */
+export const HEADLINE = 'WPDIS carried';
+
+/** The headline estimate of an audit; null where there is none. */
+export const headline = (audit: Audit): Estimate | null =>
+  audit.evaluation?.estimates.find((e) => e.estimator === HEADLINE) ?? null;
+
+type Target = Report['targets'][number];
+
+/** All targets side by side, then each with its reasons and stages. */
+export function auditSection(targets: readonly Target[]): Html[] {
+  if (targets.length === 0) return [];
+  const behaviour = targets.find((t) => t.audit.evaluation)?.audit.evaluation?.behaviour ?? null;
+  const stages = targets.flatMap((t) =>
+    t.audit.stages.map((s) => ({
+      series: t.audit.target,
+      x: s.turn,
+      y: s.essCarried / (t.audit.stages[0]?.alive ?? 1),
+    })),
+  );
+  const known = targets.some((t) => t.exact !== null);
+  return [
+    heading(2, 'Would a candidate policy do better', 'audit'),
+    table(
+      ['policy', 'verdict', 'estimate', 'interval, or bounds', 'ESS', ...(known ? ['exact value'] : [])],
+      targets.map((t) => {
+        const e = headline(t.audit);
+        return [
+          t.audit.target,
+          verdict(t.audit.verdict),
+          t.audit.verdict === 'refused' ? '–' : formatNumber(e?.value),
+          span(t.audit),
+          formatNumber(t.audit.weights?.ess, 1),
+          ...(known ? [formatNumber(t.exact)] : []),
+        ];
+      }),
+      ['estimate', 'interval, or bounds', 'ESS', 'exact value'],
+    ),
+    ...(behaviour
+      ? [
+          paragraph(
+            `The logging policy itself: ${formatNumber(behaviour.value)}, ${formatInterval(behaviour.interval)}. ` +
+              `Estimates are ${HEADLINE}; every estimator stands below.`,
+            'note',
+          ),
+        ]
+      : []),
+    ...(targets.some((t) => row(t) !== null)
+      ? [
+          figure(
+            intervals(
+              targets.map(row).filter((r): r is IntervalRow => r !== null),
+              'value',
+              behaviour?.value != null ? { value: behaviour.value, label: 'logging policy' } : undefined,
+            ),
+            'Solid: interval. Dashed: bounds, where an interval would claim too much. Dotted line: the logging policy.' +
+              (known ? ' Crosses: exact values.' : ''),
+          ),
+        ]
+      : []),
+    ...(stages.length > 0
+      ? [
+          figure(
+            lines(stages, { x: 'turn', y: 'ESS / episodes' }, 'log'),
+            'Effective sample size of the cumulative weights, ended episodes keep theirs, as a share of the episodes.',
+          ),
+        ]
+      : []),
+    ...targets.flatMap((t) => one(t.audit)),
+  ];
+}
+
+function one(a: Audit): Html[] {
+  return [
+    heading(3, `Policy ${a.target}`),
+    html(
+      `<p>Verdict: ${verdict(a.verdict).html}${a.usableHorizon === null ? '' : `; usable up to ${a.usableHorizon} turns`}.</p>`,
+    ),
+    list(a.reasons.map((r) => r.message)),
+    ...(a.next.length > 0 ? [paragraph('What to collect next:'), list(a.next)] : []),
+    ...warningsList(a.warnings),
+    ...(a.stages.length > 0
+      ? [
+          table(
+            [
+              'turn',
+              'alive',
+              'followers',
+              'ESS stagewise',
+              'ESS carried',
+              'ESS alive',
+              'mean weight',
+              'SE',
+              'z',
+            ],
+            a.stages.map((s) => [
+              String(s.turn),
+              formatCount(s.alive),
+              formatCount(s.followers),
+              formatNumber(s.essStagewise, 1),
+              formatNumber(s.essCarried, 1),
+              formatNumber(s.essAlive, 1),
+              formatNumber(s.meanWeight),
+              formatNumber(s.meanWeightSe),
+              formatNumber(s.z, 1),
+            ]),
+            [
+              'turn',
+              'alive',
+              'followers',
+              'ESS stagewise',
+              'ESS carried',
+              'ESS alive',
+              'mean weight',
+              'SE',
+              'z',
+            ],
+          ),
+        ]
+      : []),
+    ...(a.weights
+      ? [
+          paragraph(
+            `Final weights: ESS ${formatNumber(a.weights.ess, 1)} (${formatShare(a.weights.essShare)}), by task ${formatNumber(a.weights.essByTask, 1)}; ` +
+              `largest share ${formatShare(a.weights.largestShare)}, top 1 % ${formatShare(a.weights.topPercentShare)}; ` +
+              `k̂ ${a.weights.kHat === null ? `not computed (${a.weights.kHatReason})` : formatNumber(a.weights.kHat, 2)}; ` +
+              `unsupported mass ${a.unsupported?.mass == null ? `unknown (${a.unsupported?.reason ?? 'not looked at'})` : formatNumber(a.unsupported.mass)}.`,
+            'note',
+          ),
+        ]
+      : []),
+    ...(a.evaluation && a.verdict !== 'refused'
+      ? [
+          table(
+            ['estimator', 'value', 'SE', 'interval', 'convention'],
+            a.evaluation.estimates.map((e) => [
+              e.estimator,
+              formatNumber(e.value),
+              formatNumber(e.se),
+              formatInterval(e.interval),
+              e.convention,
+            ]),
+            ['value', 'SE', 'interval'],
+          ),
+        ]
+      : []),
+  ];
+}
+
+const verdict = (v: Audit['verdict']): Html => html(`<span class="${v}">${escapeHtml(v)}</span>`);
+
+/** The interval where there is one, else the bounds, else a dash. */
+function span(a: Audit): string {
+  const interval = headline(a)?.interval;
+  if (a.verdict !== 'refused' && interval) return formatInterval(interval);
+  const bounds = a.evaluation?.bounds;
+  return bounds ? `${formatInterval(bounds)} (bounds)` : '–';
+}
+
+function row(t: Target): IntervalRow | null {
+  const e = headline(t.audit);
+  const refused = t.audit.verdict === 'refused';
+  const ends = refused ? t.audit.evaluation?.bounds : e?.interval;
+  if (!ends && (refused || e?.value == null)) return null;
+  return {
+    label: t.audit.target,
+    value: refused ? null : (e?.value ?? null),
+    lo: ends?.lo ?? null,
+    hi: ends?.hi ?? null,
+    kind: refused ? 'bounds' : 'interval',
+    exact: t.exact,
+  };
+}

@@ -1,0 +1,82 @@
+import { type CreditRun, episodeCredit, runCritic } from '../critic/credit.ts';
+import { check } from '../inspect/check.ts';
+import { describe } from '../inspect/describe.ts';
+import type { EpisodeCredit } from '../schema/credit.ts';
+import type { CriticConfigInput } from '../schema/critic-config.ts';
+import { TurnwiseError } from '../schema/error.ts';
+import type { Report } from '../schema/report.ts';
+import type { Store } from '../store/store.ts';
+import { turnTexts } from '../trajectories/texts.ts';
+import { firstLine } from './plain.ts';
+
+export interface ReportOptions {
+  readonly title: string;
+  /** Audited targets, each with its exact value where the world is simulated. */
+  readonly targets?: Report['targets'];
+  readonly critic?: CriticConfigInput;
+  readonly onProgress?: (what: string) => void;
+}
+
+/** Everything the report shows, as data: the description, the check, the critic, the audits. */
+export async function buildReport(store: Store, options: ReportOptions): Promise<Report> {
+  const { title, targets = [], critic, onProgress } = options;
+  onProgress?.('describe');
+  const description = await describe(store);
+  onProgress?.('check');
+  const found = await check(store);
+  onProgress?.('credit');
+  let run: CreditRun | null = null;
+  let creditRefused: string | null = null;
+  try {
+    run = await runCritic(store, {
+      critic,
+      onProgress: (p) => onProgress?.(`credit: ${p.what} ${p.done} of ${p.of}`),
+    });
+  } catch (error) {
+    if (!(error instanceof TurnwiseError)) throw error;
+    creditRefused = error.message;
+  }
+  return {
+    title,
+    description,
+    check: found,
+    credit: run?.fit.report ?? null,
+    creditRefused,
+    examples: run ? await examples(store, run) : [],
+    targets: [...targets],
+  };
+}
+
+/** A failed and a successful episode: of each half by return, the one with the sharpest turn that fits a screen. */
+async function examples(store: Store, run: CreditRun): Promise<Report['examples']> {
+  const { t } = run;
+  const credits: { e: number; credit: EpisodeCredit; sharpest: number }[] = [];
+  for (const e of t.index) {
+    const turns = t.episodeOffsets[e + 1]! - t.episodeOffsets[e]!;
+    if (turns < 2 || turns > 12) continue;
+    const credit = episodeCredit(run, e);
+    if (credit)
+      credits.push({ e, credit, sharpest: Math.max(...credit.turns.map((k) => Math.abs(k.advantage))) });
+  }
+  if (credits.length === 0) return [];
+  const sorted = credits.map((c) => c.credit.return).sort((a, b) => a - b);
+  const middle = (sorted[0]! + sorted.at(-1)!) / 2;
+  const halves = [
+    credits.filter((c) => c.credit.return <= middle),
+    credits.filter((c) => c.credit.return > middle),
+  ];
+  const out: Report['examples'] = [];
+  for (const half of halves) {
+    if (half.length === 0) continue;
+    const { e, credit } = half.reduce((a, b) => (b.sharpest > a.sharpest ? b : a));
+    const texts = await turnTexts(store, t.episodes.episode[e]!);
+    out.push({ credit, actions: texts.map(actionLine) });
+  }
+  return out;
+}
+
+/** What the agent did in a turn, on one line: its words, or else the tools it called. */
+export function actionLine(text: { action: string | null; tool_calls: readonly { name: string }[] }): string {
+  const calls = text.tool_calls.map((c) => `${c.name}(…)`).join(' ');
+  return firstLine([text.action ?? '', calls].filter(Boolean).join(' '), 100);
+}

@@ -1,0 +1,129 @@
+import type { Check } from '../schema/check.ts';
+import type { Description } from '../schema/describe.ts';
+import { bars, counts } from './figures.ts';
+import { formatCount, formatInterval, formatNumber, formatShare } from './format.ts';
+import { figure, type Html, heading, list, paragraph, table } from './page.ts';
+
+/** What is in the logs: counts, rewards with their uncertainty, endings, tools. */
+export function describeSection(d: Description): Html[] {
+  const parts: Html[] = [
+    heading(2, 'What is in these logs', 'logs'),
+    table(
+      ['episodes', 'tasks', 'assistant turns', 'turns an episode'],
+      [
+        [
+          formatCount(d.episodes),
+          formatCount(d.tasks),
+          formatCount(d.turns),
+          d.turnsPerEpisode
+            ? `${formatNumber(d.turnsPerEpisode.mean, 2)} on average, ${d.turnsPerEpisode.max} at most`
+            : '–',
+        ],
+      ],
+      ['episodes', 'tasks', 'assistant turns'],
+    ),
+  ];
+  const r = d.reward;
+  if (r)
+    parts.push(
+      heading(3, 'Reward'),
+      table(
+        ['estimand', 'mean', 'standard error', `${formatShare(r.interval?.level ?? 0.95)} interval`],
+        [
+          [r.estimand, formatNumber(r.mean), formatNumber(r.se, 4), formatInterval(r.interval)],
+          ...(r.theseTasks
+            ? [
+                [
+                  r.theseTasks.estimand,
+                  formatNumber(r.mean),
+                  formatNumber(r.theseTasks.se, 4),
+                  formatInterval(r.theseTasks.interval),
+                ],
+              ]
+            : []),
+        ],
+        ['mean', 'standard error', `${formatShare(r.interval?.level ?? 0.95)} interval`],
+      ),
+      paragraph(
+        `Over ${formatCount(r.n)} of ${formatCount(r.episodes)} episodes in ${formatCount(r.clusters)} tasks; left out: ` +
+          `${formatCount(r.aborted)} aborted, ${formatCount(r.withoutReward)} without a reward. With episodes taken as ` +
+          `independent the standard error would be ${formatNumber(r.seNaive, 4)}.`,
+        'note',
+      ),
+    );
+  else parts.push(paragraph('No episode has a return.'));
+  if (d.successHistogram)
+    parts.push(
+      figure(
+        counts(
+          d.successHistogram.map((h) => ({ x: h.successes, count: h.tasks })),
+          'successes',
+          'tasks',
+        ),
+        `Tasks by number of successes. ${formatCount(d.zeroVarianceTasks)} tasks have equal outcomes in every trial.` +
+          (d.passHatK
+            ? ` pass^k: ${d.passHatK
+                .slice(0, 8)
+                .map((p) => formatNumber(p))
+                .join(', ')} for k = 1, 2, …`
+            : ''),
+      ),
+    );
+  const endings = Object.entries(d.endings).filter(([, n]) => n > 0);
+  if (endings.length > 0)
+    parts.push(
+      figure(
+        bars(
+          endings.map(([label, value]) => ({ label, value })),
+          'episodes',
+        ),
+        'How the episodes ended. "limit" is the task’s own turn limit.',
+      ),
+    );
+  if (d.tools.length > 0)
+    parts.push(
+      heading(3, 'Tools'),
+      table(
+        ['tool', 'calls', 'error rate', 'outcome unknown'],
+        d.tools
+          .slice(0, 20)
+          .map((t) => [t.tool, formatCount(t.calls), formatShare(t.errorRate), formatCount(t.errorUnknown)]),
+        ['calls', 'error rate', 'outcome unknown'],
+      ),
+    );
+  return parts;
+}
+
+/** What is wrong with the logs. */
+export function checkSection(check: Check): Html[] {
+  const head = heading(2, 'Can they be trusted', 'check');
+  if (check.findings.length === 0) return [head, paragraph('Nothing found.')];
+  return [
+    head,
+    table(
+      ['severity', 'what', 'count', 'where', 'what to do'],
+      check.findings.map((f) => [
+        f.severity,
+        f.message,
+        formatCount(f.count),
+        f.examples
+          .slice(0, 2)
+          .map((e) =>
+            [e.episode, e.turn === undefined || e.turn === null ? '' : `turn ${e.turn}`, e.column ?? '']
+              .filter(Boolean)
+              .join(', '),
+          )
+          .join('; '),
+        f.fix,
+      ]),
+      ['count'],
+    ),
+  ];
+}
+
+/** Warnings as a list; nothing where there are none. */
+export function warningsList(warnings: readonly { message: string; count?: number | undefined }[]): Html[] {
+  return warnings.length === 0
+    ? []
+    : [list(warnings.map((w) => `${w.message}${w.count === undefined ? '' : ` (${formatCount(w.count)})`}`))];
+}

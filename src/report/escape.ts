@@ -1,0 +1,14 @@
+import { plain } from './plain.ts';
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Logged text made safe for HTML text and attribute values; control characters become visible escapes. */
+export function escapeHtml(text: string): string {
+  return plain(text).replace(/[&<>"']/g, (c) => ENTITIES[c]!);
+}

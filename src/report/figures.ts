@@ -1,0 +1,231 @@
+import * as Plot from '@observablehq/plot';
+import { parseHTML } from 'linkedom';
+import { type Html, html } from './page.ts';
+import { plain } from './plain.ts';
+
+const { document } = parseHTML('<!doctype html><html><body></body></html>');
+const WIDTH = 640;
+const INK = '#1f6feb';
+const SOFT = '#8c959f';
+const GOOD = '#1a7f37';
+const BAD = '#cf222e';
+const PALETTE = ['#1f6feb', '#bc4c00', '#1a7f37', '#8250df', '#9a6700', '#cf222e'];
+
+/** Renders a plot to inline SVG. Labels from logs must have gone through `plain`. */
+function svg(options: Plot.PlotOptions): Html {
+  const element = Plot.plot({
+    width: WIDTH,
+    marginLeft: 60,
+    document: document as never,
+    ...options,
+  });
+  // Plot writes one style element a figure; class names are unique within a page by `className`.
+  return html(element.outerHTML);
+}
+
+/** Counts by category, in the order given. */
+export function bars(rows: readonly { label: string; value: number }[], axis: string): Html {
+  const data = rows.map((r) => ({ label: plain(r.label), value: r.value }));
+  return svg({
+    marginLeft: Math.min(220, 20 + 7 * Math.max(4, ...data.map((r) => r.label.length))),
+    marginRight: 60,
+    height: 50 + 24 * data.length,
+    x: { label: axis, grid: true, nice: true },
+    y: { label: null, domain: data.map((r) => r.label) },
+    marks: [
+      Plot.barX(data, { x: 'value', y: 'label', fill: INK, fillOpacity: 0.8 }),
+      Plot.text(data, {
+        x: 'value',
+        y: 'label',
+        text: (d) => d.value.toLocaleString('en-US'),
+        dx: 4,
+        textAnchor: 'start',
+      }),
+      Plot.ruleX([0]),
+    ],
+  });
+}
+
+/** Counts by a whole number (turns of an episode, successes of a task). */
+export function counts(rows: readonly { x: number; count: number }[], axis: string, what: string): Html {
+  return svg({
+    height: 200,
+    x: { label: axis, type: 'band', tickFormat: (d: number) => String(d) },
+    y: { label: what, grid: true },
+    marks: [Plot.barY(rows, { x: 'x', y: 'count', fill: INK, fillOpacity: 0.8 }), Plot.ruleY([0])],
+  });
+}
+
+export interface IntervalRow {
+  readonly label: string;
+  readonly value: number | null;
+  readonly lo: number | null;
+  readonly hi: number | null;
+  /** `interval` is drawn solid, `bounds` dashed. */
+  readonly kind: 'interval' | 'bounds';
+  readonly exact?: number | null;
+}
+
+/** Estimates with their intervals (solid) or bounds (dashed), and exact values where they are known (a cross). */
+export function intervals(
+  rows: readonly IntervalRow[],
+  axis: string,
+  reference?: { value: number; label: string },
+): Html {
+  const data = rows.map((r) => ({ ...r, label: plain(r.label) }));
+  const spans = data.filter((r) => r.lo !== null && r.hi !== null);
+  return svg({
+    marginLeft: Math.min(240, 20 + 7 * Math.max(4, ...data.map((r) => r.label.length))),
+    height: 60 + 28 * data.length,
+    x: { label: axis, grid: true, nice: true },
+    y: { label: null, domain: data.map((r) => r.label), type: 'point' },
+    marks: [
+      ...(reference ? [Plot.ruleX([reference.value], { stroke: SOFT, strokeDasharray: '2,3' })] : []),
+      ...(['interval', 'bounds'] as const).map((kind) =>
+        Plot.ruleY(
+          spans.filter((r) => r.kind === kind),
+          {
+            x1: 'lo',
+            x2: 'hi',
+            y: 'label',
+            stroke: INK,
+            strokeWidth: 2.5,
+            ...(kind === 'bounds' ? { strokeDasharray: '4,4' } : {}),
+          },
+        ),
+      ),
+      Plot.dot(
+        data.filter((r) => r.value !== null),
+        { x: 'value', y: 'label', fill: INK, r: 4.5 },
+      ),
+      Plot.dot(
+        data.filter((r) => typeof r.exact === 'number'),
+        { x: 'exact', y: 'label', symbol: 'times', stroke: BAD, strokeWidth: 2, r: 5 },
+      ),
+    ],
+  });
+}
+
+/** One line a series over stages, on a logarithmic axis where the values span decades. */
+export function lines(
+  rows: readonly { series: string; x: number; y: number }[],
+  axes: { x: string; y: string },
+  scale: 'log' | 'linear' = 'linear',
+): Html {
+  const data = rows
+    .filter((r) => Number.isFinite(r.y) && (scale === 'linear' || r.y > 0))
+    .map((r) => ({ ...r, series: plain(r.series) }));
+  const series = [...new Set(data.map((r) => r.series))];
+  const last = series.map((s) => data.filter((r) => r.series === s).at(-1)!);
+  return svg({
+    height: 260,
+    marginRight: 30 + 7 * Math.max(0, ...series.map((s) => s.length)),
+    x: { label: axes.x, ticks: wholeTicks(data.map((r) => r.x)), tickFormat: String },
+    y: { label: axes.y, type: scale, grid: true, ...(scale === 'log' ? { tickFormat: oneTwoFive } : {}) },
+    color: { domain: series, range: PALETTE },
+    marks: [
+      Plot.lineY(data, { x: 'x', y: 'y', stroke: 'series', strokeWidth: 2 }),
+      Plot.dot(data, { x: 'x', y: 'y', fill: 'series', r: 3 }),
+      Plot.text(last, { x: 'x', y: 'y', text: 'series', fill: 'series', dx: 8, textAnchor: 'start' }),
+    ],
+  });
+}
+
+/** Names 1, 2 and 5 times the powers of ten on a logarithmic axis and leaves the rest bare. */
+const oneTwoFive = (d: number): string => (/^[125]e/.test(d.toExponential()) ? String(d) : '');
+
+/** Whole numbers from the least to the largest x, about a dozen of them. */
+function wholeTicks(xs: readonly number[]): number[] {
+  const lo = Math.min(...xs);
+  const hi = Math.max(...xs);
+  const step = Math.max(1, Math.ceil((hi - lo) / 12));
+  return Array.from({ length: Math.floor((hi - lo) / step) + 1 }, (_, i) => lo + i * step);
+}
+
+/** Means with ± 1.96 standard errors by stage, against zero. */
+export function stageMeans(
+  rows: readonly { stage: number; mean: number; se: number | null }[],
+  axes: { x: string; y: string },
+): Html {
+  return svg({
+    height: 220,
+    x: { label: axes.x, type: 'point', tickFormat: (d: number) => String(d) },
+    y: { label: axes.y, grid: true },
+    marks: [
+      Plot.ruleY([0], { stroke: SOFT }),
+      Plot.ruleX(
+        rows.filter((r) => r.se !== null),
+        {
+          x: 'stage',
+          y1: (r) => r.mean - 1.96 * r.se,
+          y2: (r) => r.mean + 1.96 * r.se,
+          stroke: INK,
+          strokeWidth: 2,
+        },
+      ),
+      Plot.dot(rows, { x: 'stage', y: 'mean', fill: INK, r: 4 }),
+    ],
+  });
+}
+
+/** Predicted against observed, with ± 1.96 standard errors and the diagonal. */
+export function calibration(
+  rows: readonly { predicted: number; observed: number; se: number | null }[],
+): Html {
+  const ends = rows.flatMap((r) => [r.predicted, r.observed]);
+  const [lo, hi] = [Math.min(...ends), Math.max(...ends)];
+  return svg({
+    height: 300,
+    width: 360,
+    x: { label: 'predicted', nice: true, grid: true },
+    y: { label: 'observed', nice: true, grid: true },
+    marks: [
+      Plot.line(
+        [
+          { x: lo, y: lo },
+          { x: hi, y: hi },
+        ],
+        { x: 'x', y: 'y', stroke: SOFT, strokeDasharray: '4,4' },
+      ),
+      Plot.ruleX(
+        rows.filter((r) => r.se !== null),
+        {
+          x: 'predicted',
+          y1: (r) => r.observed - 1.96 * r.se,
+          y2: (r) => r.observed + 1.96 * r.se,
+          stroke: INK,
+          strokeWidth: 2,
+        },
+      ),
+      Plot.dot(rows, { x: 'predicted', y: 'observed', fill: INK, r: 4 }),
+    ],
+  });
+}
+
+export interface TurnStep {
+  readonly turn: number;
+  readonly v: number;
+  readonly next: number;
+}
+
+/** The value of one episode turn by turn: before and after each turn, rises green, falls red. */
+export function episodeValues(steps: readonly TurnStep[], outcome: number): Html {
+  const end = steps.length === 0 ? 0 : steps.at(-1)!.turn + 1;
+  return svg({
+    height: 240,
+    x: { label: 'turn', ticks: wholeTicks([...steps.map((s) => s.turn), end]), tickFormat: String },
+    y: { label: 'predicted return', grid: true },
+    marks: [
+      Plot.link(steps, {
+        x1: 'turn',
+        x2: (s: TurnStep) => s.turn + 1,
+        y1: 'v',
+        y2: 'next',
+        stroke: (s: TurnStep) => (s.next >= s.v ? GOOD : BAD),
+        strokeWidth: 2.5,
+      }),
+      Plot.dot(steps, { x: 'turn', y: 'v', fill: INK, r: 3.5 }),
+      Plot.dot([{ x: end, y: outcome }], { x: 'x', y: 'y', symbol: 'diamond', fill: INK, r: 6 }),
+    ],
+  });
+}

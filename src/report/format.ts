@@ -1,0 +1,22 @@
+import type { Interval } from '../schema/estimate.ts';
+
+/** A number as a person reads it: `digits` after the point, a true minus sign, "–" where there is none. */
+export function formatNumber(value: number | null | undefined, digits = 3): string {
+  if (value === null || value === undefined || Number.isNaN(value)) return '–';
+  if (!Number.isFinite(value)) return value > 0 ? '∞' : '−∞';
+  if (Number.isInteger(value) && digits === 0) return value.toLocaleString('en-US').replace('-', '−');
+  const size = Math.abs(value);
+  const text =
+    size !== 0 && (size < 10 ** -digits / 2 || size >= 1e7) ? value.toExponential(2) : value.toFixed(digits);
+  return text.replace('-', '−');
+}
+
+/** A count with thousands separated. */
+export const formatCount = (value: number): string => formatNumber(value, 0);
+
+/** A share as a percentage. */
+export const formatShare = (value: number | null | undefined): string =>
+  value === null || value === undefined || Number.isNaN(value) ? '–' : `${formatNumber(100 * value, 1)} %`;
+
+export const formatInterval = (interval: Pick<Interval, 'lo' | 'hi'> | null): string =>
+  interval === null ? '–' : `[${formatNumber(interval.lo)}, ${formatNumber(interval.hi)}]`;

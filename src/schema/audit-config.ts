@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import { EvaluationConfig } from './evaluation.ts';
+
+/** Thresholds of the verdict; each says why it stands where it does. */
+export const AuditConfig = EvaluationConfig.extend({
+  minTasks: z
+    .int()
+    .min(2)
+    .default(5)
+    .describe(
+      'Refused below. A standard error from fewer than five tasks rests on at most three degrees of freedom: its t interval is wider than three standard errors and covers badly when tasks differ in size.',
+    ),
+  minEss: z
+    .number()
+    .min(1)
+    .default(30)
+    .describe(
+      'Refused below, of the carried-forward weights at the last turn. The effective sample size is itself estimated, and flatters when the largest weights have not been drawn yet: in simulation targets whose true value is 20 show 10 to 40, and a t interval from 30 skewed values covers noticeably less than it says.',
+    ),
+  minTurnEss: z
+    .number()
+    .min(0)
+    .default(15)
+    .describe(
+      'Refused below, among the episodes alive at a turn that the target reaches often. An overall sample size hides that all long episodes of the target are stood for by a handful.',
+    ),
+  weakTurnEss: z.number().min(0).default(30).describe('Weak below; as weakTaskEss, at a turn.'),
+  turnShare: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.05)
+    .describe(
+      'A turn counts as reached often from this estimated share of the target’s episodes on: what happens in rarer ones moves the value by at most this share of the return range.',
+    ),
+  minTaskEss: z
+    .number()
+    .min(1)
+    .default(5)
+    .describe('Refused below. As minTasks, counted in tasks that carry weight.'),
+  weakTaskEss: z
+    .number()
+    .min(1)
+    .default(30)
+    .describe(
+      'Weak below. The normal approximation of a skewed mean is usually granted from about 30 values.',
+    ),
+  weakEssShare: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.05)
+    .describe(
+      'Weak below this share of the episodes: 95 % of the rollouts then say next to nothing of the target.',
+    ),
+  meanWeightZ: z
+    .number()
+    .min(0)
+    .default(3)
+    .describe(
+      'Refused beyond. The mean weight is 1 when propensities are right and support is complete; by chance it is three standard errors off in 0.3 % of audits.',
+    ),
+  maxUnsupported: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.05)
+    .describe(
+      'Refused beyond: the target goes where the logs never went with this probability, so its value is open by that share of the return range.',
+    ),
+  weakUnsupported: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0)
+    .describe('Weak beyond. Any unsupported mass is a bias that no standard error shows.'),
+  weakLargestShare: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.1)
+    .describe('Weak beyond: one rollout then carries a tenth of the answer.'),
+  weakTailIndex: z
+    .number()
+    .default(0.7)
+    .describe(
+      'Weak beyond min(1 − 1/log₁₀ n, this), for weights and for weights times returns. From 0.7 on the convergence of a weighted mean is too slow for its standard error (Vehtari et al. 2024).',
+    ),
+});
+export type AuditConfig = z.infer<typeof AuditConfig>;

@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import { AuditConfig } from './audit-config.ts';
+import { BehaviourCoverage } from './behaviour-coverage.ts';
+import { Evaluation } from './evaluation.ts';
+import { TrainedOn } from './trained-on.ts';
+import { Warning } from './warning.ts';
+
+export const Verdict = z.enum(['supported', 'weak', 'refused']);
+export type Verdict = z.infer<typeof Verdict>;
+
+/** Why a verdict is not `supported`. */
+export const Reason = z.strictObject({
+  code: z.string().describe('Stable kebab-case name.'),
+  verdict: Verdict.exclude(['supported']).describe('What this reason alone makes of it.'),
+  message: z.string(),
+  turn: z.int().optional().describe('From 0.'),
+  value: z.number().nullable(),
+  threshold: z.number().nullable(),
+});
+export type Reason = z.infer<typeof Reason>;
+
+/** Coverage at one turn; weights are of the target over the behaviour. */
+export const Stage = z.strictObject({
+  turn: z.int().describe('From 0.'),
+  alive: z.int().describe('Episodes with such a turn.'),
+  followers: z.int().describe('Alive with a weight above 0.'),
+  followerTasks: z.int().describe('Distinct tasks among them.'),
+  targetShare: z
+    .number()
+    .nullable()
+    .describe(
+      'Estimated share of the target’s episodes that reach this turn’s action: mean weight of the alive.',
+    ),
+  essStagewise: z.number().describe('(Σρ)²/Σρ² of this turn’s ratios alone, among the alive.'),
+  essCarried: z.number().describe('Of the cumulative weights, ended episodes keep theirs.'),
+  essAlive: z.number().describe('Of the cumulative weights among the alive.'),
+  meanWeight: z.number().nullable().describe('Of the carried weights; 1 when all is well.'),
+  meanWeightSe: z.number().nullable().describe('CR1 over tasks.'),
+  z: z.number().nullable().describe('(mean − 1)/SE; null without spread.'),
+});
+export type Stage = z.infer<typeof Stage>;
+
+export const WeightSummary = z.strictObject({
+  ess: z.number().describe('(Σw)²/Σw² of the final weights.'),
+  essShare: z.number().describe('Of the episodes.'),
+  essByTask: z.number().describe('The same of the tasks’ summed weights.'),
+  followers: z.int().describe('Episodes with a weight above 0.'),
+  meanWeight: z.number().nullable(),
+  largestWeight: z.number().nullable(),
+  largestShare: z.number().describe('Of the total weight, on one episode.'),
+  topPercentShare: z.number().describe('Of the total weight, on the ⌈n/100⌉ heaviest episodes.'),
+  kHat: z.number().nullable().describe('Pareto tail index of the weights.'),
+  kHatReason: z.string().nullable().describe('Why it is null.'),
+  kHatReturn: z.number().nullable().describe('Of |w · G|.'),
+  kHatReturnReason: z.string().nullable(),
+  kHatThreshold: z.number().nullable(),
+});
+export type WeightSummary = z.infer<typeof WeightSummary>;
+
+export const UnsupportedMass = z.strictObject({
+  mass: z
+    .number()
+    .nullable()
+    .describe(
+      'Expected number of times per episode that the target takes an action the logs never show there.',
+    ),
+  reason: z.string().nullable().describe('Why it is null.'),
+  cells: z
+    .array(
+      z.strictObject({
+        cell: z.string(),
+        actions: z.array(z.string()).describe('Given probability by the target, never logged in this cell.'),
+        mass: z.number(),
+      }),
+    )
+    .describe('The heaviest first.'),
+});
+export type UnsupportedMass = z.infer<typeof UnsupportedMass>;
+
+/** Whether the logs cover a target well enough to say what it is worth. */
+export const Audit = z.strictObject({
+  target: z.string(),
+  trainedOn: TrainedOn.nullable().describe('null: the target was not looked at.'),
+  verdict: Verdict,
+  reasons: z.array(Reason).describe('Refusals first.'),
+  next: z.array(z.string()).describe('What to collect next.'),
+  usableHorizon: z
+    .int()
+    .nullable()
+    .describe('Turns from the start up to which enough rollouts stand for the target.'),
+  stages: z.array(Stage),
+  weights: WeightSummary.nullable(),
+  unsupported: UnsupportedMass.nullable(),
+  evaluation: Evaluation.nullable().describe('Without intervals where refused; its bounds remain.'),
+  behaviour: BehaviourCoverage,
+  warnings: z.array(Warning),
+  config: AuditConfig,
+});
+export type Audit = z.infer<typeof Audit>;

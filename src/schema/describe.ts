@@ -1,0 +1,134 @@
+import { z } from 'zod';
+import { Interval } from './estimate.ts';
+import { Warning } from './warning.ts';
+
+const count = z.int().min(0);
+const share = z.number().min(0).max(1);
+
+/** Quantiles of type 7 (the default of R and NumPy) of one count per row. */
+export const Spread = z.strictObject({
+  mean: z.number(),
+  min: z.number(),
+  p10: z.number(),
+  p50: z.number(),
+  p90: z.number(),
+  p99: z.number(),
+  max: z.number(),
+});
+export type Spread = z.infer<typeof Spread>;
+
+export const RewardSummary = z.strictObject({
+  mean: z.number().describe('Mean return over the n episodes that have one.'),
+  se: z.number().nullable().describe('Clustered by task, CR1: for new tasks from this population.'),
+  seNaive: z.number().describe('Episodes taken as independent: sqrt(mean((G − mean)²)/n).'),
+  interval: Interval.nullable().describe('mean ± t(clusters − 1) · se.'),
+  n: count.describe('Episodes with a return: not aborted, and a reward somewhere.'),
+  clusters: count.describe('Tasks among the n; an episode without a task is its own cluster.'),
+  estimand: z.string(),
+  theseTasks: z
+    .strictObject({
+      estimand: z.string(),
+      se: z.number().describe('From the spread within tasks: sqrt(Σ_c n_c s_c² / n²).'),
+      interval: Interval.nullable(),
+    })
+    .nullable()
+    .describe('The second estimand; null unless every episode has a task and every task two returns.'),
+  min: z.number(),
+  max: z.number(),
+  binary: z.boolean().describe('Whether every return is 0 or 1.'),
+  episodes: count.describe('The other denominator: all episodes, with and without a return.'),
+  withoutReward: count.describe('Not aborted, and no reward anywhere: out of the statistics, not 0.'),
+  aborted: count.describe('Out of the statistics whatever they hold.'),
+  nonFinite: count.describe('Returns that are NaN or infinite: out of the statistics.'),
+  missingTask: count.describe('Episodes without a task id.'),
+});
+export type RewardSummary = z.infer<typeof RewardSummary>;
+
+/** What `turnwise describe --json` prints. */
+export const Description = z.strictObject({
+  store: z.string(),
+  episodes: count,
+  tasks: count.describe('Distinct task ids.'),
+  turns: count.describe('Assistant turns.'),
+  trialsPerTask: z
+    .strictObject({
+      min: count,
+      mean: z.number(),
+      max: count,
+      histogram: z.array(z.strictObject({ trials: count, tasks: count })),
+    })
+    .nullable(),
+  endings: z.strictObject({
+    terminated: count,
+    limit: count,
+    truncated: count,
+    aborted: count,
+    unfinished: count,
+  }),
+  turnsPerEpisode: Spread.nullable(),
+  tokens: z
+    .strictObject({
+      segments: count,
+      tokens: count.describe('In the segments.'),
+      actionTokens: count.describe('Sampled by the policy, by the mask; without segments, as logged.'),
+      withLogprob: share.nullable().describe('Share of the sampled tokens that carry a log-probability.'),
+      perTurn: Spread.nullable().describe('n_action_tokens of the turns that have it.'),
+    })
+    .nullable(),
+  reward: RewardSummary.nullable().describe('null: no episode has a return.'),
+  successHistogram: z
+    .array(z.strictObject({ successes: count, tasks: count }))
+    .nullable()
+    .describe('Tasks by number of successes; null unless every return is 0 or 1.'),
+  zeroVarianceTasks: count.describe('Tasks with two returns or more, all equal: no signal within the group.'),
+  passHatK: z
+    .array(share)
+    .nullable()
+    .describe('pass^k, k = 1 … fewest trials: mean over tasks of C(successes, k) / C(trials, k).'),
+  policies: z.array(
+    z.strictObject({
+      policy: z.string().nullable(),
+      episodes: count,
+      n: count.describe('With a return.'),
+      meanReward: z.number().nullable(),
+    }),
+  ),
+  versions: z
+    .array(z.strictObject({ version: z.string(), turns: count, episodes: count }))
+    .describe('Of the turns, or of the episode where a turn has none; the 50 most frequent.'),
+  columns: z
+    .array(z.strictObject({ table: z.string(), column: z.string(), present: share }))
+    .describe('Share of rows with a value; an empty list or record is none.'),
+  tools: z
+    .array(
+      z.strictObject({
+        tool: z.string(),
+        calls: count,
+        errors: count,
+        errorRate: share.nullable().describe('Of the calls whose outcome is known.'),
+        errorUnknown: count,
+      }),
+    )
+    .describe('The 50 most called.'),
+  scores: z
+    .array(z.strictObject({ policy: z.string(), episodes: count, turns: count, segments: count }))
+    .describe('Other policies whose log-probabilities are in the store.'),
+  sources: z.array(
+    z.strictObject({
+      path: z.string(),
+      format: z.string(),
+      sha256: z.string(),
+      bytes: count,
+      episodes: count,
+      turns: count,
+      rejects: count,
+    }),
+  ),
+  rejects: z.strictObject({
+    count,
+    reasons: z.array(z.strictObject({ reason: z.string(), count })).describe('The 20 most frequent.'),
+  }),
+  notes: z.array(z.string()).describe('Conventions of the numbers above.'),
+  warnings: z.array(Warning),
+});
+export type Description = z.infer<typeof Description>;

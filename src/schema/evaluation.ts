@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { Estimate } from './estimate.ts';
+import { TrainedOn } from './trained-on.ts';
+import { Warning } from './warning.ts';
+
+/** Limits of the return of an episode. */
+export const ReturnRange = z.strictObject({
+  lo: z.number(),
+  hi: z.number(),
+  source: z
+    .enum(['declared', 'logs'])
+    .describe('`declared`: returns cannot leave it. `logs`: the smallest and largest seen, no guarantee.'),
+});
+export type ReturnRange = z.infer<typeof ReturnRange>;
+
+/** An interval for the value that holds without good overlap. */
+export const ValueBounds = z.strictObject({
+  lo: z.number(),
+  hi: z.number(),
+  level: z.number().gt(0).lt(1).describe('Both sides together.'),
+  range: ReturnRange,
+  capLo: z.number().nullable().describe('Cap on the weights of the lower bound; null: the range itself.'),
+  capHi: z.number().nullable(),
+  method: z.string(),
+});
+export type ValueBounds = z.infer<typeof ValueBounds>;
+
+export const EvaluationConfig = z.strictObject({
+  level: z.number().gt(0).lt(1).default(0.95).describe('Of intervals and bounds.'),
+  discount: z.number().gt(0).max(1).default(1).describe('γ; 1 is the value of a whole episode.'),
+  range: z
+    .tuple([z.number(), z.number()])
+    .nullable()
+    .default(null)
+    .describe('Declared limits of the return; null: taken from the logs, and labelled so.'),
+});
+export type EvaluationConfig = z.infer<typeof EvaluationConfig>;
+
+/** Off-policy value of one target, all estimators side by side. */
+export const Evaluation = z.strictObject({
+  target: z.string(),
+  measure: z.enum(['logprob', 'log_propensity']),
+  trainedOn: TrainedOn,
+  episodes: z.strictObject({
+    used: z.int().describe('With a return, on held-out tasks.'),
+    withoutReturn: z.int().describe('Aborted or without any reward; left out of both averages.'),
+    trainedOn: z.int().describe('Left out: the target was trained on their tasks.'),
+    total: z.int(),
+  }),
+  clusters: z.int().describe('Tasks; an episode without a task is its own cluster.'),
+  turns: z.int(),
+  behaviour: Estimate.describe('Mean logged return: the value of the behaviour on the same episodes.'),
+  estimates: z.array(Estimate),
+  bounds: ValueBounds.nullable(),
+  warnings: z.array(Warning),
+  config: EvaluationConfig,
+});
+export type Evaluation = z.infer<typeof Evaluation>;

@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { Warning } from './warning.ts';
+
+export const RejectedRecord = z.strictObject({
+  line: z.int().nullable().describe('From 1; null where the format has no lines.'),
+  byteOffset: z.int().nullable().describe('Of the record, in the decompressed file.'),
+  reason: z.string(),
+  excerpt: z.string().describe('The first characters of the record.'),
+});
+export type RejectedRecord = z.infer<typeof RejectedRecord>;
+
+/** What became of one file. */
+export const IngestedFile = z.strictObject({
+  path: z.string(),
+  format: z.string().nullable().describe('null: an empty file.'),
+  status: z
+    .enum(['added', 'known', 'empty', 'refused'])
+    .describe(
+      '`known`: the store already holds this content, nothing added. `refused`: --strict and a reject, nothing kept.',
+    ),
+  sha256: z.string().describe('Of the bytes as stored.'),
+  bytes: z.int(),
+  episodes: z.int().describe('Episodes added.'),
+  turns: z.int().describe('Turns added.'),
+  scores: z.int().describe('Scores added.'),
+  rejects: z.int().describe('Records that could not be read.'),
+  firstRejects: z.array(RejectedRecord).describe('At most five; the rest is in table `rejects`.'),
+});
+export type IngestedFile = z.infer<typeof IngestedFile>;
+
+/** The result of `turnwise ingest`. */
+export const IngestResult = z.strictObject({
+  store: z.string(),
+  files: z.array(IngestedFile),
+  episodes: z.int().describe('Episodes added by all files.'),
+  turns: z.int(),
+  scores: z.int(),
+  rejects: z.int(),
+  warnings: z.array(Warning),
+});
+export type IngestResult = z.infer<typeof IngestResult>;

@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import { Audit } from './audit.ts';
+import { Check } from './check.ts';
+import { CriticReport, EpisodeCredit } from './credit.ts';
+import { Description } from './describe.ts';
+
+/** What `turnwise report` shows, as data. */
+export const Report = z.strictObject({
+  title: z.string(),
+  description: Description,
+  check: Check,
+  credit: CriticReport.nullable().describe('null: no critic could be fitted, see `creditRefused`.'),
+  creditRefused: z.string().nullable(),
+  examples: z
+    .array(z.strictObject({ credit: EpisodeCredit, actions: z.array(z.string()).describe('First lines.') }))
+    .describe('A failed and a successful episode, turn by turn.'),
+  targets: z.array(
+    z.strictObject({
+      audit: Audit,
+      exact: z.number().nullable().describe('The true value, where the world is simulated.'),
+    }),
+  ),
+});
+export type Report = z.infer<typeof Report>;

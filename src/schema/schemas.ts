@@ -1,0 +1,38 @@
+import type { z } from 'zod';
+import { ActionConfig } from './action-config.ts';
+import { Audit } from './audit.ts';
+import { AuditConfig } from './audit-config.ts';
+import { Check } from './check.ts';
+import { Credit } from './credit.ts';
+import { CriticConfig } from './critic-config.ts';
+import { Description } from './describe.ts';
+import { Episode } from './episode.ts';
+import { Evaluation } from './evaluation.ts';
+import { IngestResult } from './ingest-result.ts';
+import { Manifest } from './manifest.ts';
+import { Report } from './report.ts';
+import { Score } from './score.ts';
+import { StateConfig } from './state-config.ts';
+
+/** What a person or a program writes (input) and what Turnwise prints (output), by the name `turnwise schema` takes. */
+export const SCHEMAS: Readonly<Record<string, { schema: z.ZodType; io: 'input' | 'output'; about: string }>> =
+  {
+    episode: { schema: Episode, io: 'input', about: 'the canonical log record, one a line' },
+    score: {
+      schema: Score,
+      io: 'input',
+      about: 'log-probabilities of another policy on logged turns, one a line',
+    },
+    manifest: { schema: Manifest, io: 'input', about: 'manifest of a data set' },
+    'state-config': { schema: StateConfig, io: 'input', about: 'declared features of the state' },
+    'action-config': { schema: ActionConfig, io: 'input', about: 'declared features of the action' },
+    'critic-config': { schema: CriticConfig, io: 'input', about: 'the turn-level critic' },
+    'audit-config': { schema: AuditConfig, io: 'input', about: 'thresholds of the verdict' },
+    ingest: { schema: IngestResult, io: 'output', about: 'what "turnwise ingest --json" prints' },
+    check: { schema: Check, io: 'output', about: 'what "turnwise check --json" prints' },
+    describe: { schema: Description, io: 'output', about: 'what "turnwise describe --json" prints' },
+    credit: { schema: Credit, io: 'output', about: 'what "turnwise credit --json" prints' },
+    audit: { schema: Audit, io: 'output', about: 'what "turnwise audit --json" prints' },
+    evaluate: { schema: Evaluation, io: 'output', about: 'what "turnwise evaluate --json" prints' },
+    report: { schema: Report, io: 'output', about: 'what "turnwise report --json" prints' },
+  };

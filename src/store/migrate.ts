@@ -1,0 +1,57 @@
+import type { DuckDBConnection } from 'duckdb';
+import { failure } from '../schema/error.ts';
+import { STORE_VERSION } from './tables.ts';
+
+/** SQL that takes a store from the version it is listed under to the next. */
+export type MigrationSteps = Readonly<Record<number, readonly string[]>>;
+
+/** None yet: version 1 is the first. */
+export const MIGRATIONS: MigrationSteps = {};
+
+/** What takes `version` to `target`, or why it cannot be done. */
+export function migrationPath(
+  path: string,
+  version: number,
+  steps: MigrationSteps = MIGRATIONS,
+  target: number = STORE_VERSION,
+): readonly string[] {
+  if (version > target)
+    throw failure({
+      subject: path,
+      wrong: 'was written by a newer Turnwise',
+      got: `store version ${version}`,
+      expected: `at most ${target}`,
+      fix: 'Update Turnwise.',
+    });
+  const sql: string[] = [];
+  for (let v = version; v < target; v++) {
+    const step = steps[v];
+    if (!step)
+      throw failure({
+        subject: path,
+        wrong: 'was written by an older Turnwise, and no migration is known',
+        got: `store version ${version}`,
+        expected: `${target}`,
+        fix: 'Ingest the logs again.',
+      });
+    sql.push(...step);
+  }
+  return sql;
+}
+
+/** Brings an open store to the version of this program, in one transaction. */
+export async function migrate(
+  connection: DuckDBConnection,
+  sql: readonly string[],
+  target: number = STORE_VERSION,
+): Promise<void> {
+  await connection.run('BEGIN');
+  try {
+    for (const statement of sql) await connection.run(statement);
+    await connection.run(`UPDATE meta SET value = '${target}' WHERE key = 'turnwise_store_version'`);
+    await connection.run('COMMIT');
+  } catch (error) {
+    await connection.run('ROLLBACK');
+    throw error;
+  }
+}

@@ -1,0 +1,90 @@
+import { mkdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { failure } from '../schema/error.ts';
+import { quoted, sqlText } from './create-tables.ts';
+import { engineFailure } from './engine-failure.ts';
+import { selectSql } from './query.ts';
+import type { Store } from './store.ts';
+import { TABLES, type TableName } from './tables.ts';
+
+export interface ParquetOptions {
+  /**
+   * Cut a table into this many folders `shard=K` by a hash of the task, so that no task is cut through: the lower
+   * 64 bits of the MD5 of the task id (of the episode id where there is no task), modulo the count. Absent: one file.
+   */
+  readonly shards?: number | undefined;
+}
+
+/** Writes a table, or the result of a query, to Parquet (zstd): one file, or a folder of shards. */
+export async function exportParquet(
+  store: Store,
+  tableOrSql: string,
+  path: string,
+  options: ParquetOptions = {},
+): Promise<{ readonly rows: number }> {
+  const { shards } = options;
+  const sql = shards === undefined ? selectSql(tableOrSql) : shardedSql(tableOrSql, shards);
+  const to = shards === undefined ? '' : ', PARTITION_BY (shard)';
+  try {
+    if (shards !== undefined) mkdirSync(path, { recursive: true });
+    const [row] = await rowsOf(
+      store,
+      `COPY (${sql}) TO ${sqlText(path)} (FORMAT parquet, COMPRESSION zstd${to})`,
+    );
+    return { rows: Number(row?.[0]) };
+  } catch (error) {
+    throw engineFailure(path, error);
+  }
+}
+
+/**
+ * Appends a Parquet file, or a folder of shards, to a table. Rows of one file keep their order; those of shards are
+ * ordered by episode, turn and segment again.
+ */
+export async function importParquet(
+  store: Store,
+  table: TableName,
+  path: string,
+): Promise<{ readonly rows: number }> {
+  const columns = TABLES[table].map((c) => c.name);
+  const list = columns.map(quoted).join(', ');
+  try {
+    const folder = statSync(path).isDirectory();
+    const files = sqlText(folder ? join(path, '**', '*.parquet') : path);
+    const keys = ['episode', 'turn', 'segment'].filter((k) => columns.includes(k)).map(quoted);
+    const order = folder && keys.length > 0 ? ` ORDER BY ${keys.join(', ')}` : '';
+    const [row] = await rowsOf(
+      store,
+      `INSERT INTO ${quoted(table)} (${list}) SELECT ${list} FROM read_parquet(${files}, hive_partitioning = false)${order}`,
+    );
+    return { rows: Number(row?.[0]) };
+  } catch (error) {
+    throw engineFailure(path, error);
+  }
+}
+
+/** Without the store's name on an error: it is about the Parquet file. */
+async function rowsOf(store: Store, sql: string) {
+  store.assertIdle('parquet');
+  return (await store.connection.run(sql)).getRows();
+}
+
+function shardedSql(table: string, shards: number): string {
+  if (!Number.isSafeInteger(shards) || shards < 1)
+    throw failure({
+      subject: 'shards',
+      wrong: 'is out of range',
+      got: shards,
+      expected: 'a whole number of at least 1',
+    });
+  const columns = Object.hasOwn(TABLES, table) ? TABLES[table as TableName].map((c) => c.name) : [];
+  const shard = `md5_number_lower(coalesce(task_id, episode_id)) % ${shards} AS shard`;
+  if (columns.includes('task_id')) return `SELECT *, ${shard} FROM ${quoted(table)}`;
+  if (columns.includes('episode'))
+    return `SELECT t.*, ${shard} FROM ${quoted(table)} t JOIN episodes e ON e.episode = t.episode ORDER BY t.episode`;
+  throw failure({
+    subject: table,
+    wrong: 'has no task to cut it by',
+    expected: 'episodes, turns, segments, scores, turn_values or censored',
+  });
+}

@@ -1,0 +1,71 @@
+import { studentQuantile } from '../math/distributions.ts';
+import { clusterVariance, mean, variance } from '../math/statistics.ts';
+import type { Estimate, Interval } from '../schema/estimate.ts';
+import type { Warning } from '../schema/warning.ts';
+import type { Clusters } from '../trajectories/trajectories.ts';
+import type { Influence } from './estimator.ts';
+
+/** What an estimate reports besides its own numbers. */
+export interface EstimateContext {
+  readonly clusters: Clusters;
+  readonly level: number;
+  readonly ess: number | null;
+  readonly kHat: number | null;
+  readonly estimand: string;
+  /** Smallest and largest logged return. */
+  readonly range: readonly [number, number];
+}
+
+/**
+ * From influence values to an estimate: CR1 over tasks, interval with t(K − 1). The interval claims
+ * its coverage only where an audit says supported.
+ */
+export function estimateOf(
+  name: string,
+  convention: string,
+  { value, psi, warnings = [] }: Influence,
+  context: EstimateContext,
+): Estimate {
+  const { clusters, level, ess, kHat, estimand, range } = context;
+  const n = psi.length;
+  const { se, clusters: K } = clusterVariance(psi, clusters.of, clusters.count);
+  const found: Warning[] = [...warnings];
+  const finite = Number.isFinite(value);
+  if (!finite)
+    found.push({
+      code: 'not-computed',
+      message: `${name} is not computed: the weights are not finite or all 0`,
+    });
+  else if (value < range[0] || value > range[1])
+    found.push({
+      code: 'outside-range',
+      message: `${name} lies outside the range of the logged returns, ${range[0]} to ${range[1]}`,
+    });
+  if (finite && K < 2) found.push({ code: 'one-cluster', message: 'one task gives no standard error' });
+  return {
+    estimator: name,
+    value: finite ? value : null,
+    se: finite && Number.isFinite(se) ? se : null,
+    seNaive: finite && n > 0 ? finiteOrNull(Math.sqrt(variance(psi, 0) / n)) : null,
+    interval: finite && Number.isFinite(se) ? interval(value, se, K, level) : null,
+    n,
+    clusters: K,
+    ess,
+    kHat,
+    estimand,
+    convention,
+    warnings: found,
+  };
+}
+
+/** The mean return of the logs: the behaviour's own value. */
+export function meanReturn(returns: Float64Array): Influence {
+  return { value: mean(returns), psi: returns };
+}
+
+function interval(value: number, se: number, K: number, level: number): Interval {
+  const half = studentQuantile((1 + level) / 2, K - 1) * se;
+  return { lo: value - half, hi: value + half, level, method: `CR1-t, ${K - 1} degrees of freedom` };
+}
+
+const finiteOrNull = (x: number): number | null => (Number.isFinite(x) ? x : null);

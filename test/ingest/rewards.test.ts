@@ -1,0 +1,190 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fc, test } from '@fast-check/vitest';
+import { afterAll, describe, expect } from 'vitest';
+import { joinReward, readRewards, unmatchedKeys } from '../../src/ingest/rewards.ts';
+import type { EpisodeInput } from '../../src/schema/episode.ts';
+
+const temp = mkdtempSync(join(tmpdir(), 'turnwise-rewards-'));
+afterAll(() => rmSync(temp, { recursive: true }));
+
+let made = 0;
+function file(name: string, text: string, dir = join(temp, String(made++))): string {
+  mkdirSync(dirname(join(dir, name)), { recursive: true });
+  writeFileSync(join(dir, name), text);
+  return join(dir, name);
+}
+const read = (name: string, text: string) => readRewards(file(name, text));
+const rewardsOf = async (name: string, text: string) =>
+  [...(await read(name, text)).entries].map(([key, entry]) => [key, entry.reward]);
+const episode = (more: Partial<EpisodeInput> = {}): EpisodeInput => ({ episode_id: 'a', turns: [], ...more });
+
+describe('readRewards', () => {
+  test.each([
+    ['JSONL', 'r.jsonl', '{"episode_id":"a","reward":1}\n\n{"session_id":"b","reward":null}\n'],
+    ['a JSON array', 'r.json', '[{"trial_name":"a","reward":1},{"episode_id":"b","reward":null}]'],
+    ['a JSON object', 'r.json', '{"a": 1, "b": {"reward": null}}'],
+    ['CSV', 'r.csv', 'reward,episode_id\n1,a\n,b\n'],
+    [
+      'CSV of another system',
+      'r.csv',
+      '\ufeff"episode_id","reward","note"\r\na,1.0,"x, ""y""\nz"\r\nb,,\r\n',
+    ],
+  ])('%s', async (_what, name, text) => {
+    expect(await rewardsOf(name, text)).toEqual([
+      ['a', 1],
+      ['b', null],
+    ]);
+  });
+
+  test('a single row of JSONL is a row, not a map', async () => {
+    expect(await rewardsOf('r.jsonl', '{"episode_id":"a","reward":0.5}')).toEqual([['a', 0.5]]);
+  });
+
+  test("Harbor's result of a trial", async () => {
+    const result = {
+      trial_name: 'hello__abc',
+      task_name: 'hello',
+      verifier_result: { rewards: { reward: 1, speed: 0.5 } },
+      exception_info: null,
+    };
+    const { entries } = await read('result.json', JSON.stringify(result, null, 2));
+    expect(entries.get('hello__abc')).toEqual({
+      reward: 1,
+      rewards: { reward: { score: 1, weight: 1 }, speed: { score: 0.5, weight: 0 } },
+      task_id: 'hello',
+      aborted: false,
+      place: 'result.json',
+    });
+  });
+
+  test('a trial that failed before its verdict is aborted', async () => {
+    const result = { trial_name: 't', verifier_result: null, exception_info: { exception_type: 'X' } };
+    const join = await read('result.json', JSON.stringify(result));
+    expect(joinReward(episode({ episode_id: 't' }), join)).toMatchObject({ reward: null, ending: 'aborted' });
+  });
+
+  test('a folder of trials: every result.json of a trial, none of a job', async () => {
+    const dir = join(temp, 'job');
+    file('result.json', '{"id":"job","stats":{"n":2}}', dir);
+    for (const [name, reward] of [
+      ['t1', 0],
+      ['t2', 1],
+    ] as const)
+      file(
+        `${name}/result.json`,
+        JSON.stringify({ trial_name: name, task_name: 'task', verifier_result: { rewards: { reward } } }),
+        dir,
+      );
+    file('t1/agent/trajectory.json', '{"session_id":"no reward file"}', dir);
+    const { entries } = await readRewards(dir);
+    expect([...entries].map(([key, e]) => [key, e.reward])).toEqual([
+      ['t1', 0],
+      ['t2', 1],
+    ]);
+  });
+
+  test('rewards without a reward: their weighted sum', async () => {
+    const text =
+      '{"episode_id":"a","rewards":{"x":{"score":2,"weight":0.25},"y":1}}\n{"episode_id":"b","reward":0}';
+    expect(await rewardsOf('r.jsonl', text)).toEqual([
+      ['a', 1.5],
+      ['b', 0],
+    ]);
+  });
+
+  test('the same row twice is one; two that differ are an error naming both lines', async () => {
+    const line = (reward: number) => `{"episode_id":"a","reward":${reward}}\n`;
+    expect(await rewardsOf('r.jsonl', line(1) + line(1))).toEqual([['a', 1]]);
+    await expect(read('r.jsonl', `${line(1)}\n${line(0)}`)).rejects.toThrow(
+      "r.jsonl line 1 and r.jsonl line 3: 'a' has two different rewards, got 1 and 0",
+    );
+  });
+
+  test.each([
+    ['r.csv', 'episode_id,reward\na,high\n', 'r.csv line 2: reward is text, expected a number'],
+    [
+      'r.csv',
+      'episode_id,reward\na\n',
+      'r.csv line 2: another number of cells than the header, got 1, expected 2',
+    ],
+    ['r.csv', 'episode_id,reward\n"a,1\n', 'r.csv line 2: a quote that never closes'],
+    ['r.csv', 'name,reward\na,1\n', 'r.csv line 2: none of episode_id, session_id, trial_name is given'],
+    ['r.csv', 'episode_id,score\na,1\n', 'r.csv line 2: reward is missing, expected a number'],
+    [
+      'r.jsonl',
+      '{"episode_id":"a","reward":1}\n{"episode_id":"b",',
+      'r.jsonl line 2: neither a line of JSON',
+    ],
+    ['r.jsonl', '{"episode_id":"a"}\n', 'r.jsonl: reward is missing, expected a number'],
+    ['r.json', '[1]', 'r.json entry 1: the row is no object'],
+    ['r.json', '{"a": "high"}', "r.json key 'a': reward is text, expected a number"],
+    ['r.json', '{"a": 1e999}', "r.json key 'a': reward is Infinity, expected a finite number"],
+    [
+      'r.json',
+      '{"trial_name":"t","verifier_result":{"rewards":{"x":1,"y":2}}}',
+      "r.json: verifier_result.rewards has no 'reward' among x, y",
+    ],
+  ])('%s %j is refused with its place', async (name, text, message) => {
+    await expect(read(name, text)).rejects.toThrow(message);
+  });
+
+  test('a file that is not there is named', async () => {
+    await expect(readRewards(join(temp, 'none.csv'))).rejects.toThrow('none.csv: no such file');
+  });
+
+  test('__proto__ is a name like any other', async () => {
+    expect(await rewardsOf('r.json', '{"__proto__": 1}')).toEqual([['__proto__', 1]]);
+    expect(({} as Record<string, unknown>).reward).toBeUndefined();
+  });
+
+  const cell = fc.string({ minLength: 1, unit: fc.constantFrom('a', ',', '"', '\n', 'é', ' ', 'x') });
+  test.prop([
+    fc.uniqueArray(
+      cell.filter((c) => c.trim() !== ''),
+      { maxLength: 8 },
+    ),
+  ])('names come back from CSV whatever they hold', async (names) => {
+    const quoted = names.map((name, i) => `"${name.replaceAll('"', '""')}",${i}\n`).join('');
+    expect(await rewardsOf('r.csv', `episode_id,reward\n${quoted}`)).toEqual(names.map((n, i) => [n, i]));
+  });
+});
+
+describe('joinReward', () => {
+  test('an episode is found by its id, its session or its trial', async () => {
+    const join = await read('r.json', '{"a": 1, "s": 2, "t": 3, "nobody": 4}');
+    expect(joinReward(episode(), join).reward).toBe(1);
+    expect(joinReward(episode({ episode_id: 'x', meta: { session_id: 's' } }), join).reward).toBe(2);
+    expect(joinReward(episode({ episode_id: 'x', meta: { trial_name: 't' } }), join).reward).toBe(3);
+    const unknown = episode({ episode_id: 'x' });
+    expect(joinReward(unknown, join)).toBe(unknown);
+    expect([join.matchedEpisodes, join.unmatchedEpisodes, unmatchedKeys(join)]).toEqual([3, 1, 1]);
+  });
+
+  test('task and named rewards come along; the ending is left to be settled', async () => {
+    const join = await read('r.jsonl', '{"episode_id":"a","reward":1,"rewards":{"x":1},"task_id":7}');
+    expect(joinReward(episode(), join)).toEqual({
+      episode_id: 'a',
+      turns: [],
+      reward: 1,
+      rewards: { x: { score: 1, weight: 1 } },
+      task_id: '7',
+    });
+  });
+
+  test('the same reward is never counted twice: another one is refused by name', async () => {
+    const join = await read('r.csv', 'episode_id,reward,task_id\na,1,7\n');
+    expect(joinReward(episode({ reward: 1 }), join).reward).toBe(1);
+    expect(() => joinReward(episode({ reward: 0 }), join)).toThrow(
+      "episode 'a': its reward is 0 in the log and 1 in r.csv line 2. Leave the reward out of one of them.",
+    );
+    expect(() => joinReward(episode({ turns: [{ reward: 1 }] }), join)).toThrow(
+      "episode 'a': its turns already pay rewards; r.csv line 2 would pay 1 on top",
+    );
+    expect(joinReward(episode({ reward: 1, turns: [{ reward: 0.5 }] }), join).reward).toBe(1);
+    expect(() => joinReward(episode({ task_id: '8' }), join)).toThrow(
+      "episode 'a': its task is '8' in the log and '7' in r.csv line 2",
+    );
+  });
+});

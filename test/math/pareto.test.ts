@@ -1,0 +1,53 @@
+import { fc, test } from '@fast-check/vitest';
+import { expect } from 'vitest';
+import { tailIndex, tailThreshold } from '../../src/math/pareto.ts';
+import known from '../fixtures/ope-known-answers.json' with { type: 'json' };
+
+const pareto = (S: number, k: number) =>
+  Float64Array.from({ length: S }, (_, i) => ((1 - (i + 0.5) / S) ** -k - 1) / k);
+
+test.each(known.psis.rows)(
+  'k̂ of exact generalised-Pareto weights: S = $S, k = $k',
+  ({ S, k, khat_floor, khat_ceil }) => {
+    const w = pareto(S, k);
+    expect(tailIndex(w, 'floor').k).toBeCloseTo(khat_floor, 5);
+    expect(tailIndex(w, 'ceil').k).toBeCloseTo(khat_ceil, 5);
+  },
+);
+
+test.prop([fc.double({ min: 1e-12, max: 1e12, noNaN: true })])('scale does not matter', (scale) => {
+  const w = pareto(400, 0.5);
+  expect(tailIndex(w.map((x) => x * scale)).k).toBeCloseTo(tailIndex(w).k!, 8);
+});
+
+test('order does not matter', () => {
+  const w = pareto(400, 0.5);
+  expect(tailIndex(Float64Array.from(w).reverse()).k).toBe(tailIndex(w).k);
+});
+
+test('no tail index, with the reason', () => {
+  const reason = (w: ArrayLike<number>) => {
+    const { k, reason } = tailIndex(w);
+    expect(k).toBeNull();
+    return reason;
+  };
+  expect(reason(new Float64Array(100).fill(1))).toMatch(/all weights are equal/);
+  expect(reason(pareto(20, 0.5))).toMatch(/fewer than 5/);
+  expect(reason([])).toMatch(/fewer than 5/);
+  expect(reason(Float64Array.from({ length: 1000 }, (_, i) => (i >= 800 ? 9 : i / 800)))).toMatch(
+    /tail are equal/,
+  );
+  expect(reason(Float64Array.from({ length: 1000 }, (_, i) => (i < 935 ? 1 : 2 + i / 1000)))).toMatch(
+    /quarter of the tail/,
+  );
+  // 13 atoms, spread so that no quarter of the tail sits on the threshold.
+  expect(reason(Float64Array.from({ length: 1000 }, (_, i) => (i < 900 ? i / 1e6 : 2 ** (i % 13))))).toMatch(
+    /13 distinct/,
+  );
+  expect(reason([...pareto(100, 0.5), Infinity])).toMatch(/not finite/);
+});
+
+test('the threshold grows with the sample, to .7', () => {
+  expect(tailThreshold(1000)).toBeCloseTo(2 / 3, 12);
+  expect(tailThreshold(4000)).toBe(0.7);
+});

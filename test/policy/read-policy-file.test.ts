@@ -1,0 +1,56 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { checkPolicyFile, readPolicyFile } from '../../src/policy/read-policy-file.ts';
+
+const good = { policy: 'p', trained_on: 'none', rules: [{ probabilities: { a: 0.25, b: 0.75 } }] };
+const wrong = (change: object) => {
+  try {
+    checkPolicyFile({ ...good, ...change }, 'policy file p.json');
+  } catch (error) {
+    return (error as Error).message;
+  }
+  throw new Error('was accepted');
+};
+
+test('a good file is read, with its defaults', () => {
+  const path = join(mkdtempSync(join(tmpdir(), 'turnwise-')), 'p.json');
+  writeFileSync(path, JSON.stringify(good));
+  expect(readPolicyFile(path)).toEqual({
+    ...good,
+    logprob_kind: 'propensity',
+    rules: [{ when: {}, probabilities: { a: 0.25, b: 0.75 } }],
+  });
+  expect(() => readPolicyFile(`${path}x`)).toThrow(/p\.jsonx: does not exist/);
+  writeFileSync(path, '{');
+  expect(() => readPolicyFile(path)).toThrow(/p\.json: is not JSON/);
+});
+
+test('errors name the file and the rule', () => {
+  const second = (rule: object) => wrong({ rules: [good.rules[0], rule] });
+  expect(second({ probabilities: { a: 0.5, b: 0.4 } })).toMatch(
+    /^policy file p\.json: rules\[1\]\.probabilities: sum to 0\.9, expected 1 within 1e-9$/,
+  );
+  expect(second({ probabilities: {} })).toMatch(/rules\[1\]\.probabilities: sum to 0/);
+  expect(second({ probabilities: { a: 1.5, b: -0.5 } })).toMatch(/rules\[1\]\.probabilities\.a/);
+  expect(second({ when: { observation: 'x' }, probabilities: { a: 1 } })).toMatch(
+    /rules\[1\]\.when\.observation: unknown key, expected turn, features\.K, task_id or last_action_class/,
+  );
+  expect(second({ when: { 'features.01': 1 }, probabilities: { a: 1 } })).toMatch(/unknown key/);
+  expect(second({ when: { turn: '3' }, probabilities: { a: 1 } })).toMatch(
+    /rules\[1\]\.when\.turn: got "3", expected a number/,
+  );
+  expect(second({ when: { task_id: [1] }, probabilities: { a: 1 } })).toMatch(
+    /when\.task_id: got 1, expected a string/,
+  );
+  expect(second({ if: {}, probabilities: { a: 1 } })).toMatch(/rules\[1\].*"if"/);
+  expect(wrong({ rules: [] })).toMatch(/rules/);
+  expect(wrong({ trained_on: undefined })).toMatch(/trained_on/);
+  expect(wrong({ extra: 1 })).toMatch(/"extra"/);
+});
+
+test('probabilities that sum to 1 but for rounding are fine', () => {
+  checkPolicyFile({ ...good, rules: [{ probabilities: { a: 0.1, b: 0.2, c: 0.7 } }] });
+  expect(wrong({ rules: [{ probabilities: { a: 0.5, b: 0.5 + 2e-9 } }] })).toMatch(/sum to/);
+});
