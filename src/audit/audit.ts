@@ -22,12 +22,13 @@ export function audit(ratios: LogRatios, config: Partial<AuditConfig> = {}): Aud
   const w = episodeWeights(ratios, settings.discount);
   if (w.n === 0) return nothingLeft(ratios, settings);
   const evaluation = evaluate(ratios, evaluationConfig(settings), w);
+  const unsupported = unsupportedMass(ratios, w);
   const evidence = {
     ratios,
     evaluation,
-    stages: stageTable(w),
+    stages: stageTable(w, unsupported.byTurn),
     weights: weightSummary(w),
-    unsupported: unsupportedMass(ratios, w),
+    unsupported: unsupported.summary,
   };
   const reasons = reasonsAgainst(evidence, settings);
   const verdict = verdictOf(reasons);

@@ -118,6 +118,10 @@ function stagesText(stages: readonly Stage[]): string {
     formatNumber(s.essCarried, 1),
     formatNumber(s.essAlive, 1),
     `${formatNumber(s.meanWeight)} ± ${formatNumber(s.meanWeightSe)}`,
+    formatShare(s.largestShare),
+    formatShare(s.topPercentShare),
+    formatNumber(s.kHat, 2),
+    formatNumber(s.unsupported),
   ]);
   const header = [
     'turn',
@@ -129,9 +133,13 @@ function stagesText(stages: readonly Stage[]): string {
     'ESS carried',
     'ESS alive',
     'mean weight ± SE',
+    'largest',
+    'top 1 %',
+    'k̂',
+    'unsupported',
   ];
   const note = step > 1 ? `  every ${step}th of ${stages.length} turns; --json has all\n` : '';
-  return table(header, rows, [0, 1, 2, 3, 4, 5, 6, 7, 8]) + note;
+  return table(header, rows, [...header.keys()]) + note;
 }
 
 const intervalHeader = (e: Evaluation): string => `${formatShare(e.config.level)} interval`;

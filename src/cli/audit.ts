@@ -1,6 +1,6 @@
 import { auditText } from './audit-text.ts';
 import { type Command, jsonOption } from './command.ts';
-import { auditTarget, exitCodeOf, targetOptions } from './target.ts';
+import { auditNamed, exitCodeOf, targetOptions } from './target.ts';
 
 export const auditCommand: Command = {
   name: 'audit',
@@ -11,7 +11,7 @@ export const auditCommand: Command = {
     'turnwise audit --store runs.duckdb --target candidate.json --range 0,1 --require weak --json',
   ],
   async run(values, _positionals, io) {
-    const result = await auditTarget(values);
+    const result = await auditNamed(values);
     if (values.json) io.out(`${JSON.stringify(result, null, 2)}\n`);
     else {
       io.out(auditText(result));

@@ -1,6 +1,7 @@
 import { auditCommand } from './audit.ts';
 import { checkCommand } from './check.ts';
 import type { Command } from './command.ts';
+import { compareCommand } from './compare.ts';
 import { creditCommand } from './credit.ts';
 import { demoCommand } from './demo.ts';
 import { describeCommand } from './describe.ts';
@@ -17,6 +18,7 @@ export const commands: readonly Command[] = [
   ingestCommand,
   checkCommand,
   describeCommand,
+  compareCommand,
   creditCommand,
   auditCommand,
   evaluateCommand,

@@ -10,8 +10,8 @@ import type {
 import type { TurnText } from '../trajectories/texts.ts';
 import { table } from './table.ts';
 
-/** Warnings that must be read before any number. */
-const LOUD = [
+/** Warnings that must be read before any number: part of the text itself. */
+export const LOUD = [
   'zero-variance',
   'no-better-than-constant',
   'gain-not-clear',
@@ -143,8 +143,10 @@ export function episodeText(
   ending: string,
 ): string {
   const { turns } = episode;
-  const best = extreme(turns.map((k) => k.advantage));
-  const worst = extreme(turns.map((k) => -k.advantage));
+  // Where the critic knows no more than a constant, naming a turn would be a claim about noise.
+  const blind = r.warnings.some((w) => w.code === 'no-better-than-constant' || w.code === 'zero-variance');
+  const best = blind ? -1 : extreme(turns.map((k) => k.advantage));
+  const worst = blind ? -1 : extreme(turns.map((k) => -k.advantage));
   const textOf = new Map(texts.map((x) => [x.turn, x]));
   const rows = turns.map((k, i) => [
     String(k.turn),

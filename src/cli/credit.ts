@@ -7,7 +7,7 @@ import { openStore, type Store } from '../store/store.ts';
 import { turnTexts } from '../trajectories/texts.ts';
 import { number, text, whole } from './arguments.ts';
 import { type Command, type Io, jsonOption, seedOption, storeOption, type Values } from './command.ts';
-import { creditText, episodeText } from './credit-text.ts';
+import { creditText, episodeText, LOUD } from './credit-text.ts';
 
 export const creditCommand: Command = {
   name: 'credit',
@@ -62,7 +62,9 @@ export const creditCommand: Command = {
       else if (chosen) await printEpisode(io, store, run, chosen.row, chosen.credit);
       else io.out(creditText(run.fit.report));
       if (values.save) io.err(`${await saveTurnValues(store, run)} turn values kept as "${critic.name}"\n`);
-      if (!values.json) for (const w of run.fit.report.warnings) io.err(`warning: ${w.message}\n`);
+      if (!values.json)
+        for (const w of run.fit.report.warnings)
+          if (!LOUD.includes(w.code)) io.err(`warning: ${w.message}\n`);
       return 0;
     } finally {
       store.close();

@@ -209,7 +209,8 @@ function pairs(rows: readonly [string, string][]): string {
   return rows.map(([name, value]) => `  ${name.padEnd(width)}  ${value}\n`).join('');
 }
 
-function wrap(text: string, width: number): string {
+/** Text in lines of at most `width` characters, indented. */
+export function wrap(text: string, width: number): string {
   const lines: string[] = [''];
   for (const word of text.split(' ')) {
     if (lines.at(-1)!.length + word.length + 1 > width) lines.push('');

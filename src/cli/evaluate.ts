@@ -2,7 +2,7 @@ import { failure } from '../schema/error.ts';
 import type { AuditedEvaluation } from '../schema/evaluation-result.ts';
 import { evaluationText, verdictText } from './audit-text.ts';
 import { type Command, jsonOption } from './command.ts';
-import { auditTarget, exitCodeOf, targetOptions } from './target.ts';
+import { auditNamed, exitCodeOf, targetOptions } from './target.ts';
 
 export const evaluateCommand: Command = {
   name: 'evaluate',
@@ -13,7 +13,7 @@ export const evaluateCommand: Command = {
     'turnwise evaluate --store runs.duckdb --target candidate --require weak --json',
   ],
   async run(values, _positionals, io) {
-    const result = await auditTarget(values);
+    const result = await auditNamed(values);
     const { evaluation, verdict, reasons } = result;
     if (evaluation === null)
       throw failure({

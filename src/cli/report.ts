@@ -1,5 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
+import { auditTarget } from '../audit/audit-target.ts';
 import { buildReport } from '../report/build-report.ts';
 import { reportPage } from '../report/report-page.ts';
 import { failure } from '../schema/error.ts';
@@ -7,7 +8,7 @@ import type { Report } from '../schema/report.ts';
 import { openStore } from '../store/store.ts';
 import { text, whole } from './arguments.ts';
 import { type Command, jsonOption, seedOption, storeOption, type Values } from './command.ts';
-import { auditTarget, targetOptions } from './target.ts';
+import { auditOptions, targetOptions } from './target.ts';
 
 export const reportCommand: Command = {
   name: 'report',
@@ -31,13 +32,14 @@ export const reportCommand: Command = {
     const path = text(values, 'store')!;
     const out = text(values, 'out')!;
     if (!values.json) refuseToOverwrite(out, values);
-    const targets: Report['targets'] = [];
-    for (const target of (values.target as readonly string[] | undefined) ?? []) {
-      io.progress(`audit ${target}`);
-      targets.push({ audit: await auditTarget({ ...values, target, require: 'weak' }), exact: null });
-    }
+    const options = auditOptions(values);
     const store = await openStore(path, { mode: 'read' });
     try {
+      const targets: Report['targets'] = [];
+      for (const target of (values.target as readonly string[] | undefined) ?? []) {
+        io.progress(`audit ${target}`);
+        targets.push({ audit: await auditTarget(store, target, options), exact: null });
+      }
       const report = await buildReport(store, {
         title: text(values, 'title') ?? `Agent logs in ${basename(path)}`,
         targets,

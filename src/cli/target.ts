@@ -1,18 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { audit } from '../audit/audit.ts';
-import { auditWithoutBehaviour } from '../audit/without-behaviour.ts';
-import { readPolicyFile } from '../policy/read-policy-file.ts';
+import { readFileSync } from 'node:fs';
+import { type AuditTargetOptions, auditTarget } from '../audit/audit-target.ts';
 import type { Audit } from '../schema/audit.ts';
-import type { AuditConfig } from '../schema/audit-config.ts';
 import { failure } from '../schema/error.ts';
 import { TrainedOn } from '../schema/trained-on.ts';
-import { openStore, type Store } from '../store/store.ts';
-import { loadTrajectories } from '../trajectories/load.ts';
-import { logRatiosFromPolicyFile } from '../weights/from-policy-file.ts';
-import { logRatiosFromScores, unknownTarget } from '../weights/from-scores.ts';
-import { loggedMeasures } from '../weights/require-behaviour.ts';
-import { readSources, scoredPolicies } from '../weights/scores.ts';
-import { withTokenLogprobs } from '../weights/token-sums.ts';
+import { openStore } from '../store/store.ts';
 import { text } from './arguments.ts';
 import { type Option, seedOption, storeOption, type Values } from './command.ts';
 
@@ -44,40 +35,26 @@ export const targetOptions: Readonly<Record<string, Option>> = {
   seed: { ...seedOption, help: 'seed of everything random (nothing here is, so far)' },
 };
 
-/** Audits the target that the flags name. The logs are looked at first, whatever the target. */
-export async function auditTarget(values: Values): Promise<Audit> {
+/** Audits the target that the flags name. */
+export async function auditNamed(values: Values): Promise<Audit> {
   requiredVerdict(values);
-  const config: Partial<AuditConfig> = { range: rangeOf(values) };
-  const trainedOn = trainedOnOf(values);
-  const target = text(values, 'target')!;
+  const options = auditOptions(values);
   const store = await openStore(text(values, 'store')!, { mode: 'read' });
   try {
-    const t = await withTokenLogprobs(store, await loadTrajectories(store));
-    const measures = loggedMeasures(t).map((m) => m.measure);
-    if (measures.length === 0) return auditWithoutBehaviour(t, target, config);
-    if (!(await isFile(store, target)))
-      return audit(await logRatiosFromScores(store, t, target, trainedOn), config);
-    const file = readPolicyFile(target);
-    if (!measures.includes('log_propensity'))
-      return auditWithoutBehaviour(t, file.policy, config, 'log_propensity');
-    const policy = trainedOn === undefined ? file : { ...file, trained_on: trainedOn };
-    return audit(logRatiosFromPolicyFile(t, policy, await readSources(store)), config);
+    return await auditTarget(store, text(values, 'target')!, options);
   } finally {
     store.close();
   }
 }
 
+/** What `--trained-on` and `--range` say. */
+export function auditOptions(values: Values): AuditTargetOptions {
+  return { trainedOn: trainedOnOf(values), config: { range: rangeOf(values) } };
+}
+
 /** Exit code: 0 where the verdict is at least the required one, else 3. */
 export function exitCodeOf({ verdict }: Audit, values: Values): 0 | 3 {
   return verdict === 'supported' || (verdict === 'weak' && requiredVerdict(values) === 'weak') ? 0 : 3;
-}
-
-/** A recorded name first, then a file; anything else is unknown. */
-async function isFile(store: Store, target: string): Promise<boolean> {
-  const recorded = await scoredPolicies(store);
-  if (recorded.includes(target)) return false;
-  if (existsSync(target)) return true;
-  throw unknownTarget(target, recorded);
 }
 
 function requiredVerdict(values: Values): 'supported' | 'weak' {

@@ -3,19 +3,33 @@ import type { CriticConfig } from '../schema/critic-config.ts';
 import type { SparseRows } from '../trajectories/sparse.ts';
 import type { Coded } from '../trajectories/trajectories.ts';
 
-/** φ(s): the state columns, and the turn index where stages are pooled and no column holds it yet. */
-export function stateDesign(states: SparseRows, turn: Int32Array | null): Design {
+/** Stages that share a regression. */
+export interface PooledStages {
+  readonly stage: Int32Array; // [S] turn index of every turn
+  readonly from: number;
+  readonly to: number; // inclusive
+}
+
+/** Turn indices beyond the first of a pool that get a level of their own. */
+const LEVELS = 64;
+
+/**
+ * φ(s): the state columns; where stages are pooled also a level for each turn index after the pool's
+ * first (the later ones share the last), so that A averages to about 0 at each of them.
+ */
+export function stateDesign(states: SparseRows, pooled: PooledStages | null): Design {
   const p = states.columns;
-  const index = states.names.includes('turn') ? null : turn;
+  const levels = pooled ? Math.min(pooled.to - pooled.from, LEVELS) : 0;
   return {
-    columns: p + (index ? 1 : 0),
-    names: index ? [...states.names, 'turn'] : states.names,
+    columns: p + levels,
+    names: [...states.names, ...Array.from({ length: levels }, (_, k) => `turn=${pooled!.from + 1 + k}`)],
     maxEntries: widestRow(states) + 1,
     gather(row, indices, values) {
       const n = copyRow(states, row, 0, indices, values, 0);
-      if (!index || index[row] === 0) return n;
-      indices[n] = p;
-      values[n] = index[row]!;
+      const level = pooled ? Math.min(pooled.stage[row]! - pooled.from, levels) : 0;
+      if (level === 0) return n;
+      indices[n] = p + level - 1;
+      values[n] = 1;
       return n + 1;
     },
   };

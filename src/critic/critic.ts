@@ -11,7 +11,7 @@
  *
  * Departures: V is regressed on the return itself rather than on V̂_{t+1}, so that errors of later
  * stages do not add up in it (for nested linear designs the two agree). Stages with few turns are pooled
- * with the turn index as a feature, which assumes smoothness in it. λ for Q̂^(−m) is chosen with
+ * with a level for each turn index: their slopes are taken to be equal. λ for Q̂^(−m) is chosen with
  * responses from V̂^(−m), which has seen the inner folds but never fold m.
  *
  * Cost: n · nnz² for the sums and the support, then p³ per stage, fold pair and λ.
@@ -105,7 +105,9 @@ function* criticSteps(
   const placebo = shuffledReturns(r, B, config.seed);
   const errors = { runs: B, all: new Float64Array(B), first: new Float64Array(B) };
   const values = new Float64Array(S * r.folds); // [S, K] V̂^(−m)
-  const designs = groups.map((g) => stateDesign(states, g.pooled ? r.stage : null));
+  const designs = groups.map((g) =>
+    stateDesign(states, g.pooled ? { stage: r.stage, from: g.from, to: g.to } : null),
+  );
   const fitsV = [];
   for (const [g, { rows }] of groups.entries()) {
     yield progress('V', g);

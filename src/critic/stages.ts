@@ -4,7 +4,7 @@ import type { CriticRows } from './critic-rows.ts';
 export interface StageGroup {
   readonly from: number;
   readonly to: number; // inclusive
-  /** Several stages in one regression, with the turn index as a feature. */
+  /** Several stages in one regression, with a level for each turn index. */
   readonly pooled: boolean;
   readonly rows: Int32Array; // turn rows
 }

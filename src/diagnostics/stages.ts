@@ -1,12 +1,21 @@
 import type { Stage } from '../schema/audit.ts';
 import { type StageSums, stageSums } from '../weights/carried.ts';
 import type { EpisodeWeights } from '../weights/episode-weights.ts';
+import { stageConcentrations } from './concentration.ts';
 import { meanWeights } from './mean-weight.ts';
 
-/** Coverage turn by turn: who is alive, who follows, three effective sample sizes, the mean weight. O(turns). */
-export function stageTable(w: EpisodeWeights, sums: StageSums = stageSums(w)): Stage[] {
+/** Chance of leaving the logs at each turn, [stages]; null where the target does not say. */
+type UnsupportedByTurn = Float64Array | null;
+
+/** Coverage turn by turn: who is alive, who follows, three effective sample sizes, the mean weight, the concentration. O(stages × n). */
+export function stageTable(
+  w: EpisodeWeights,
+  unsupported: UnsupportedByTurn = null,
+  sums: StageSums = stageSums(w),
+): Stage[] {
   const { mean, se, followerTasks } = meanWeights(w);
   const stagewise = stagewiseEss(w);
+  const concentrated = stageConcentrations(w);
   return Array.from({ length: w.stages }, (_, t) => ({
     turn: t,
     alive: sums.alive[t]!,
@@ -19,6 +28,8 @@ export function stageTable(w: EpisodeWeights, sums: StageSums = stageSums(w)): S
     meanWeight: finite(mean[t]!),
     meanWeightSe: finite(se[t]!),
     z: se[t]! > 0 ? finite((mean[t]! - 1) / se[t]!) : null,
+    ...concentrated[t]!,
+    unsupported: unsupported?.[t] ?? null,
   }));
 }
 

@@ -14,13 +14,21 @@ import type { LogRatios } from '../weights/ratios.ts';
 
 const SHOWN = 10;
 
-export function unsupportedMass({ table }: LogRatios, w: EpisodeWeights): UnsupportedMass {
-  if (table === null)
-    return {
+/** The result, and the mass at each turn, [stages]. */
+export interface UnsupportedAt {
+  readonly summary: UnsupportedMass;
+  readonly byTurn: Float64Array | null;
+}
+
+export function unsupportedMass({ table }: LogRatios, w: EpisodeWeights): UnsupportedAt {
+  if (table === null) {
+    const summary = {
       mass: null,
       reason: 'recorded scores give the probability of logged actions only, not of the ones never taken',
       cells: [],
     };
+    return { summary, byTurn: null };
+  }
   const { n, offsets, weights, shift, trajectories } = w;
   const { episodeOffsets, index, turns } = trajectories;
   const A = table.classes.length;
@@ -33,12 +41,16 @@ export function unsupportedMass({ table }: LogRatios, w: EpisodeWeights): Unsupp
     if (seen[k] === 0) u[Math.floor(k / A)] = u[Math.floor(k / A)]! + table.probabilities[k]!;
 
   const mass = new Float64Array(table.cells.length);
+  const byTurn = new Float64Array(w.stages);
   for (let i = 0; i < n; i++) {
     const row = episodeOffsets[index[i]!]!;
     let before = 1; // w_{t−1}
     for (let s = offsets[i]!, t = 0; s < offsets[i + 1]!; s++, t++) {
       const x = table.cell[row + t]!;
-      if (u[x]! > 0 && before > 0) mass[x] = mass[x]! + (before * u[x]!) / n;
+      if (u[x]! > 0 && before > 0) {
+        mass[x] = mass[x]! + (before * u[x]!) / n;
+        byTurn[t] = byTurn[t]! + (before * u[x]!) / n;
+      }
       before = weights[s]! * Math.exp(shift[t]!);
     }
   }
@@ -50,5 +62,6 @@ export function unsupportedMass({ table }: LogRatios, w: EpisodeWeights): Unsupp
     }))
     .filter((c) => c.mass > 0)
     .sort((a, b) => b.mass - a.mass);
-  return { mass: mass.reduce((a, b) => a + b, 0), reason: null, cells: cells.slice(0, SHOWN) };
+  const summary = { mass: mass.reduce((a, b) => a + b, 0), reason: null, cells: cells.slice(0, SHOWN) };
+  return { summary, byTurn };
 }

@@ -3,14 +3,14 @@ import { sum } from '../math/sum.ts';
 import type { WeightSummary } from '../schema/audit.ts';
 import { effectiveSampleSize } from '../weights/effective-sample-size.ts';
 import type { EpisodeWeights } from '../weights/episode-weights.ts';
+import { concentration } from './concentration.ts';
 
-/** The final weights of the episodes, overall: size, concentration, tail. O(n log n). */
+/** The final weights of the episodes, overall: size, concentration, tail. O(n) as a rule. */
 export function weightSummary(w: EpisodeWeights): WeightSummary {
   const { n, weight, finalShift, returns, clusters } = w;
   const total = sum(weight);
-  const sorted = Float64Array.from(weight).sort();
+  const { largestShare, topPercentShare, kHat, kHatReason } = concentration(weight);
   const ess = effectiveSampleSize(weight);
-  const tail = tailIndex(weight);
   const tailOfReturn = tailIndex(weight.map((x, i) => (x === 0 ? 0 : Math.abs(x * returns[i]!))));
   const byTask = new Float64Array(clusters.count);
   for (let i = 0; i < n; i++) byTask[clusters.of[i]!] = byTask[clusters.of[i]!]! + weight[i]!;
@@ -21,16 +21,15 @@ export function weightSummary(w: EpisodeWeights): WeightSummary {
     essByTask: effectiveSampleSize(byTask),
     followers: weight.reduce((count, x) => (x > 0 ? count + 1 : count), 0),
     meanWeight: finite((scale * total) / n),
-    largestWeight: finite(scale * (sorted.at(-1) ?? Number.NaN)),
-    largestShare: share(sorted.at(-1) ?? 0, total),
-    topPercentShare: share(sum(sorted.subarray(n - Math.ceil(n / 100))), total),
-    kHat: tail.k,
-    kHatReason: tail.reason,
+    largestWeight: finite(scale * weight.reduce((most, x) => Math.max(most, x), n === 0 ? Number.NaN : 0)),
+    largestShare,
+    topPercentShare,
+    kHat,
+    kHatReason,
     kHatReturn: tailOfReturn.k,
     kHatReturnReason: tailOfReturn.reason,
     kHatThreshold: n > 1 ? tailThreshold(n) : null,
   };
 }
 
-const share = (part: number, total: number): number => (total > 0 ? part / total : 0);
 const finite = (x: number): number | null => (Number.isFinite(x) ? x : null);

@@ -26,7 +26,9 @@ export function parseSplit(
   if (behind < 0 || findSegments(bytes, behind, end, 1) !== NONE) return null;
   let record: unknown;
   try {
-    record = JSON.parse(`${bytes.toString('utf8', start, at)}${STAND_IN}${bytes.toString('utf8', behind, end)}`);
+    record = JSON.parse(
+      `${bytes.toString('utf8', start, at)}${STAND_IN}${bytes.toString('utf8', behind, end)}`,
+    );
   } catch {
     return null;
   }
@@ -50,6 +52,7 @@ function findSegments(bytes: Buffer, start: number, end: number, startDepth = 0)
       const open = p++;
       while (p < end && bytes[p] !== 34) p += bytes[p] === 92 ? 2 : 1;
       p++;
+      if (p > end) return NONE;
       if (depth !== 1 || p - open !== NAME.length || NAME.compare(bytes, open, p) !== 0) continue;
       while (p < end && isSpace(bytes[p]!)) p++;
       if (bytes[p] !== 58) continue;

@@ -12,7 +12,8 @@ const EXCERPT = 160;
 /** The first characters of a record, for the eye: bytes that are no UTF-8 show as U+FFFD. */
 export function excerpt(bytes: Uint8Array): string {
   const text = new TextDecoder().decode(bytes.subarray(0, 4 * EXCERPT)).trimStart();
-  return text.length > EXCERPT ? `${text.slice(0, EXCERPT)}…` : text;
+  if (text.length <= EXCERPT) return text;
+  return `${text.slice(0, EXCERPT).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
 export function rejectBatch(source: number, rejects: readonly Reject[]): Batch {

@@ -1,9 +1,6 @@
 import { Decompress } from 'fzstd';
 
-/**
- * Zstandard, chunk by chunk. The decoder takes a file that stops between two blocks for complete, so
- * its end is checked here: the frames are followed by their headers as far as the last block.
- */
+/** Zstandard, chunk by chunk, several frames among them; a file that ends too early is an error. Checksums are not checked. */
 export async function* unzstd(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let out: Uint8Array[] = [];
   const decoder = new Decompress((data) => {

@@ -11,6 +11,7 @@
  * tail is no continuous one (fewer than 20 distinct values, or fewer than half of them distinct) the
  * fit returns nonsense, so nothing is returned, with the reason.
  */
+import { largest } from './largest.ts';
 
 export interface TailIndex {
   readonly k: number | null;
@@ -24,21 +25,21 @@ const FEWEST_DRAWS = 5;
 const FEWEST_ATOMS = 20;
 
 /**
- * Pareto k̂ of non-negative weights. Scale does not matter. Cost: n log n.
+ * Pareto k̂ of non-negative weights. Scale does not matter. Cost: O(n + √n log n) as a rule.
  * @param weights [S], finite
  * @param rounding of the tail length
  */
 export function tailIndex(weights: ArrayLike<number>, rounding: 'ceil' | 'floor' = 'ceil'): TailIndex {
-  const sorted = Float64Array.from(weights).sort();
-  const S = sorted.length;
+  const S = weights.length;
   const M = Math[rounding](Math.min(S / 5, 3 * Math.sqrt(S)));
   const none = (reason: string): TailIndex => ({ k: null, tail: M, reason });
-  if (S > 0 && sorted[0] === sorted[S - 1]) return none('all weights are equal');
+  if (S > 0 && constant(weights)) return none('all weights are equal');
   if (M < FEWEST_DRAWS) return none(`the tail holds ${M} weights, fewer than ${FEWEST_DRAWS}`);
-  const top = sorted[S - 1]!;
+  const sorted = largest(weights, M + 1);
+  const top = sorted[M]!;
   if (!Number.isFinite(top)) return none('a weight is not finite');
-  const cut = sorted[S - M - 1]!;
-  const x = sorted.subarray(S - M).map((w) => (w - cut) / top);
+  const cut = sorted[0]!;
+  const x = sorted.subarray(1).map((w) => (w - cut) / top);
   if (x[0] === x[M - 1]) return none('all weights of the tail are equal');
   if (x[quartile(M)] === 0) return none('a quarter of the tail equals its threshold');
   const atoms = distinct(x);
@@ -75,6 +76,11 @@ function fit(x: Float64Array): number {
     weighted += w * b[j]!;
   }
   return (M * meanLog(x, weighted / mass) + 5) / (M + 10);
+}
+
+function constant(weights: ArrayLike<number>): boolean {
+  for (let i = 1; i < weights.length; i++) if (weights[i] !== weights[0]) return false;
+  return true;
 }
 
 const quartile = (M: number): number => Math.floor(M / 4 + 0.5) - 1;

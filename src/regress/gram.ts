@@ -19,6 +19,10 @@ export interface Gram {
 /** A column's second moment below this share of the whole is what subtraction left over. */
 const NOTHING = 1e-13;
 
+/** Rows with more than a DENSE-th of their columns filled are summed BLOCK at a time. */
+const DENSE = 2;
+const BLOCK = 4;
+
 /** Writes the C responses of a row. */
 export type Responses = (row: number, out: Float64Array) => void;
 
@@ -42,6 +46,7 @@ export function gramsByGroup(
   const indices = new Int32Array(design.maxEntries);
   const values = new Float64Array(design.maxEntries);
   const target = new Float64Array(C);
+  const blocks = Array.from({ length: groups }, () => ({ rows: 0, values: new Float64Array(p * BLOCK) }));
   for (let i = 0; i < rows.length; i++) {
     const row = rows[i]!;
     const g = groupOf[row]!;
@@ -58,15 +63,25 @@ export function gramsByGroup(
       const j = indices[a]!;
       const value = values[a]!;
       x[j] = x[j]! + value;
-      const line = j * p;
+      const first = j * C;
+      for (let c = 0; c < C; c++) xy[first + c] = xy[first + c]! + value * target[c]!;
+    }
+    if (entries * DENSE > p) {
+      const block = blocks[g]!;
+      for (let a = 0; a < entries; a++) block.values[indices[a]! * BLOCK + block.rows] = values[a]!;
+      if (++block.rows === BLOCK) addBlock(xx, block, p);
+      continue;
+    }
+    for (let a = 0; a < entries; a++) {
+      const value = values[a]!;
+      const line = indices[a]! * p;
       for (let b = 0; b <= a; b++) {
         const at = line + indices[b]!;
         xx[at] = xx[at]! + value * values[b]!;
       }
-      const first = j * C;
-      for (let c = 0; c < C; c++) xy[first + c] = xy[first + c]! + value * target[c]!;
     }
   }
+  for (let g = 0; g < groups; g++) addBlock(grams[g]!.xx, blocks[g]!, p);
   for (const { x, y } of grams) requireFinite(x, y, design);
   return grams.map((gram, g) => ({ ...gram, n: counts[g]! }));
 }
@@ -103,6 +118,24 @@ export function squaredError(gram: Gram, response: number, intercept: number, be
     error += b * (2 * intercept * x[j]! - 2 * xy[j * C + response]! + 2 * inner + xx[line + j]! * b);
   }
   return error;
+}
+
+/** Adds Σ φφᵀ of up to four full rows at once, so that each sum is read and written once for all four. */
+function addBlock(xx: Float64Array, block: { rows: number; readonly values: Float64Array }, p: number): void {
+  if (block.rows === 0) return;
+  const v = block.values;
+  for (let j = 0; j < p; j++) {
+    const a = v[j * BLOCK]!;
+    const b = v[j * BLOCK + 1]!;
+    const c = v[j * BLOCK + 2]!;
+    const d = v[j * BLOCK + 3]!;
+    if (a === 0 && b === 0 && c === 0 && d === 0) continue;
+    const line = j * p;
+    for (let k = 0, at = 0; k <= j; k++, at += BLOCK)
+      xx[line + k] = xx[line + k]! + (a * v[at]! + b * v[at + 1]! + c * v[at + 2]! + d * v[at + 3]!);
+  }
+  v.fill(0);
+  block.rows = 0;
 }
 
 function emptyGram(p: number, C: number): Gram {

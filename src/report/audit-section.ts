@@ -1,4 +1,4 @@
-import type { Audit } from '../schema/audit.ts';
+import type { Audit, Stage } from '../schema/audit.ts';
 import type { Estimate } from '../schema/estimate.ts';
 import type { Report } from '../schema/report.ts';
 import { warningsList } from './describe-section.ts';
@@ -79,6 +79,21 @@ export function auditSection(targets: readonly Target[]): Html[] {
   ];
 }
 
+/** Columns of the table of stages. */
+const STAGE: Readonly<Record<string, (s: Stage) => string>> = {
+  turn: (s) => String(s.turn),
+  alive: (s) => formatCount(s.alive),
+  followers: (s) => formatCount(s.followers),
+  'ESS stagewise': (s) => formatNumber(s.essStagewise, 1),
+  'ESS carried': (s) => formatNumber(s.essCarried, 1),
+  'ESS alive': (s) => formatNumber(s.essAlive, 1),
+  'mean weight ± SE': (s) => `${formatNumber(s.meanWeight)} ± ${formatNumber(s.meanWeightSe)}`,
+  'largest share': (s) => formatShare(s.largestShare),
+  'top 1 %': (s) => formatShare(s.topPercentShare),
+  k̂: (s) => formatNumber(s.kHat, 2),
+  unsupported: (s) => formatNumber(s.unsupported),
+};
+
 function one(a: Audit): Html[] {
   return [
     heading(3, `Policy ${a.target}`),
@@ -91,39 +106,9 @@ function one(a: Audit): Html[] {
     ...(a.stages.length > 0
       ? [
           table(
-            [
-              'turn',
-              'alive',
-              'followers',
-              'ESS stagewise',
-              'ESS carried',
-              'ESS alive',
-              'mean weight',
-              'SE',
-              'z',
-            ],
-            a.stages.map((s) => [
-              String(s.turn),
-              formatCount(s.alive),
-              formatCount(s.followers),
-              formatNumber(s.essStagewise, 1),
-              formatNumber(s.essCarried, 1),
-              formatNumber(s.essAlive, 1),
-              formatNumber(s.meanWeight),
-              formatNumber(s.meanWeightSe),
-              formatNumber(s.z, 1),
-            ]),
-            [
-              'turn',
-              'alive',
-              'followers',
-              'ESS stagewise',
-              'ESS carried',
-              'ESS alive',
-              'mean weight',
-              'SE',
-              'z',
-            ],
+            Object.keys(STAGE),
+            a.stages.map((stage) => Object.values(STAGE).map((cell) => cell(stage))),
+            Object.keys(STAGE),
           ),
         ]
       : []),

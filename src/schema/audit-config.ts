@@ -15,7 +15,7 @@ export const AuditConfig = EvaluationConfig.extend({
     .min(1)
     .default(30)
     .describe(
-      'Refused below, of the carried-forward weights at the last turn. The effective sample size is itself estimated, and flatters when the largest weights have not been drawn yet: in simulation targets whose true value is 20 show 10 to 40, and a t interval from 30 skewed values covers noticeably less than it says.',
+      'Refused below, of the carried-forward weights at the last turn. The effective sample size is itself estimated, and flatters when the largest weights have not been drawn yet: in simulation a target whose true value is 19 shows 10 to 70. Below 30 the t interval of so skewed a mean covers noticeably less than it says.',
     ),
   minTurnEss: z
     .number()

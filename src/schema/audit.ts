@@ -37,6 +37,14 @@ export const Stage = z.strictObject({
   meanWeight: z.number().nullable().describe('Of the carried weights; 1 when all is well.'),
   meanWeightSe: z.number().nullable().describe('CR1 over tasks.'),
   z: z.number().nullable().describe('(mean − 1)/SE; null without spread.'),
+  largestShare: z.number().describe('Of the total carried weight, on one episode.'),
+  topPercentShare: z.number().describe('Of the total carried weight, on the ⌈n/100⌉ heaviest episodes.'),
+  kHat: z.number().nullable().describe('Pareto tail index of the carried weights.'),
+  kHatReason: z.string().nullable().describe('Why it is null.'),
+  unsupported: z
+    .number()
+    .nullable()
+    .describe('Chance that the target leaves the logs at this turn; null as in `unsupported.reason`.'),
 });
 export type Stage = z.infer<typeof Stage>;
 

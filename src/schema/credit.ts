@@ -52,7 +52,7 @@ export type ActionAdvantage = z.infer<typeof ActionAdvantage>;
 export const StageModel = z.strictObject({
   from: z.int().describe('First turn it is for, from 0.'),
   to: z.int().describe('Last one.'),
-  pooled: z.boolean().describe('Several turns in one regression, with the turn index as a feature.'),
+  pooled: z.boolean().describe('Several turns in one regression, with a level for each turn index.'),
   turns: z.int(),
   lambdaV: z.array(z.number()).describe('λ/n of each fold.'),
   lambdaQ: z.array(z.number()).describe('λ/n of each fold.'),

@@ -28,7 +28,7 @@ export const CriticConfig = z.strictObject({
     .min(1)
     .default(1000)
     .describe(
-      'A stage gets its own regression where every training part holds this many of its turns; later stages are pooled, with the turn index as a feature.',
+      'A stage gets its own regression where every training part holds this many of its turns; later stages are pooled, with a level for each turn index.',
     ),
   interactions: z
     .enum(['auto', 'none'])

@@ -19,8 +19,6 @@ export const ValueBounds = z.strictObject({
   hi: z.number(),
   level: z.number().gt(0).lt(1).describe('Both sides together.'),
   range: ReturnRange,
-  capLo: z.number().nullable().describe('Cap on the weights of the lower bound; null: the range itself.'),
-  capHi: z.number().nullable(),
   method: z.string(),
 });
 export type ValueBounds = z.infer<typeof ValueBounds>;

@@ -3,6 +3,7 @@ import { ActionConfig } from './action-config.ts';
 import { Audit } from './audit.ts';
 import { AuditConfig } from './audit-config.ts';
 import { Check } from './check.ts';
+import { CompareConfig, Comparison } from './compare.ts';
 import { Credit } from './credit.ts';
 import { CriticConfig } from './critic-config.ts';
 import { Description } from './describe.ts';
@@ -27,10 +28,12 @@ export const SCHEMAS: Readonly<Record<string, { schema: z.ZodType; io: 'input' |
     'state-config': { schema: StateConfig, io: 'input', about: 'declared features of the state' },
     'action-config': { schema: ActionConfig, io: 'input', about: 'declared features of the action' },
     'critic-config': { schema: CriticConfig, io: 'input', about: 'the turn-level critic' },
+    'compare-config': { schema: CompareConfig, io: 'input', about: 'the paired comparison' },
     'audit-config': { schema: AuditConfig, io: 'input', about: 'thresholds of the verdict' },
     ingest: { schema: IngestResult, io: 'output', about: 'what "turnwise ingest --json" prints' },
     check: { schema: Check, io: 'output', about: 'what "turnwise check --json" prints' },
     describe: { schema: Description, io: 'output', about: 'what "turnwise describe --json" prints' },
+    compare: { schema: Comparison, io: 'output', about: 'what "turnwise compare --json" prints' },
     credit: { schema: Credit, io: 'output', about: 'what "turnwise credit --json" prints' },
     audit: { schema: Audit, io: 'output', about: 'what "turnwise audit --json" prints' },
     evaluate: { schema: Evaluation, io: 'output', about: 'what "turnwise evaluate --json" prints' },

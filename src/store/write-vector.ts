@@ -53,7 +53,7 @@ export function int64Words(values: Float64Array, from: number, to: number): Int3
   for (let i = from, j = 0; i < to; i++, j += 2) {
     const high = Math.floor(values[i]! / 2 ** 32);
     words[j] = (values[i]! - high * 2 ** 32) | 0;
-    words[j + 1] = high | 0 ? high + 1 : high;
+    words[j + 1] = high;
   }
   return words;
 }

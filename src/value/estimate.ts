@@ -16,6 +16,9 @@ export interface EstimateContext {
   readonly range: readonly [number, number];
 }
 
+/** By how much, relative to the returns, a weighted mean of equal returns may miss them. */
+const ROUNDING = 1e-12;
+
 /**
  * From influence values to an estimate: CR1 over tasks, interval with t(K − 1). The interval claims
  * its coverage only where an audit says supported.
@@ -31,12 +34,13 @@ export function estimateOf(
   const { se, clusters: K } = clusterVariance(psi, clusters.of, clusters.count);
   const found: Warning[] = [...warnings];
   const finite = Number.isFinite(value);
+  const slack = ROUNDING * Math.max(Math.abs(range[0]), Math.abs(range[1]));
   if (!finite)
     found.push({
       code: 'not-computed',
       message: `${name} is not computed: the weights are not finite or all 0`,
     });
-  else if (value < range[0] || value > range[1])
+  else if (value < range[0] - slack || value > range[1] + slack)
     found.push({
       code: 'outside-range',
       message: `${name} lies outside the range of the logged returns, ${range[0]} to ${range[1]}`,

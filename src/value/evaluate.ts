@@ -3,6 +3,7 @@ import { failure } from '../schema/error.ts';
 import type { Estimate } from '../schema/estimate.ts';
 import { type Evaluation, EvaluationConfig } from '../schema/evaluation.ts';
 import type { Warning } from '../schema/warning.ts';
+import { returnCounts } from '../trajectories/return.ts';
 import { stageSums } from '../weights/carried.ts';
 import { effectiveSampleSize } from '../weights/effective-sample-size.ts';
 import { type EpisodeWeights, episodeWeights } from '../weights/episode-weights.ts';
@@ -87,6 +88,14 @@ function notes(ratios: LogRatios, w: EpisodeWeights, noTail: string | null): War
       code: 'without-return',
       message: `${w.total - w.n} of ${w.total} episodes have no return (aborted, or no reward at all) and are left out`,
       count: w.total - w.n,
+    });
+  const { truncated, unfinished } = returnCounts(w.trajectories).byEnding;
+  const cut = truncated.defined + unfinished.defined;
+  if (cut > 0)
+    out.push({
+      code: 'cut-short',
+      message: `${cut} of ${w.n} episodes were cut short (truncated or unfinished): what they would still have earned is missing from the value`,
+      count: cut,
     });
   if (noTail !== null) out.push({ code: 'no-tail-index', message: `Pareto k̂ is not computed: ${noTail}` });
   if (w.logRatios.length > 0 && w.logRatios.every((x) => x === 0))

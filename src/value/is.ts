@@ -13,12 +13,10 @@ export const is: Estimator = {
   requires: ['behaviour log-probabilities', 'returns'],
   convention: 'mean of w_T · G over all episodes',
   consistent: true,
-  estimate({ n, weight, finalShift, returns }) {
-    const scale = Math.exp(finalShift);
+  estimate({ n, logWeight, returns }) {
     const psi = new Float64Array(n);
     // Selected, not multiplied: ∞ · 0 is not 0.
-    for (let i = 0; i < n; i++)
-      if (returns[i] !== 0 && weight[i] !== 0) psi[i] = scale * (weight[i]! * returns[i]!);
+    for (let i = 0; i < n; i++) if (returns[i] !== 0) psi[i] = Math.exp(logWeight[i]!) * returns[i]!;
     return { value: mean(psi), psi };
   },
 };

@@ -14,16 +14,17 @@ export const pdis: Estimator = {
   requires: ['behaviour log-probabilities', 'turn rewards'],
   convention: 'mean of Σ_t w_t · r_t over all episodes',
   consistent: true,
-  estimate({ n, offsets, weights, rewards, shift, stages, unconditional }) {
-    const scale = shift.map(Math.exp);
-    const shifted = shift.subarray(0, stages).some((s) => s !== 0);
+  estimate({ n, offsets, weights, logRatios, rewards, shift, unconditional }) {
     const psi = Float64Array.from(unconditional);
+    const shifted = shift.some((s) => s !== 0);
     for (let i = 0; i < n; i++) {
       let total = psi[i]!;
-      for (let s = offsets[i]!, t = 0; s < offsets[i + 1]!; s++, t++) {
-        if (rewards[s] === 0 || weights[s] === 0) continue;
-        const term = weights[s]! * rewards[s]!;
-        total += shifted ? term * scale[t]! : term;
+      let log = 0;
+      for (let s = offsets[i]!; s < offsets[i + 1]!; s++) {
+        // A stage's shift may have taken small weights to 0: there they are scanned again.
+        if (shifted) log += logRatios[s]!;
+        // Selected, not multiplied: ∞ · 0 is not 0.
+        if (rewards[s] !== 0) total += (shifted ? Math.exp(log) : weights[s]!) * rewards[s]!;
       }
       psi[i] = total;
     }

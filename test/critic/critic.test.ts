@@ -299,6 +299,18 @@ describe('what is said', () => {
     expect(f.report.supportedShare).toBeGreaterThan(0.95);
   });
 
+  test('a class no training part took is unsupported even where no feature marks it', () => {
+    const odd: TestEpisode = { id: 'odd', task: 'odd', reward: 1, turns: [{ state: 0, action: 'escalate' }] };
+    const w = worldOf([...agentTurns(400, 12, 40), odd]);
+    const blank = sparse(
+      Array.from({ length: w.states.rows }, () => [0]),
+      ['nothing'],
+    );
+    const f = fitCritic(w.t, w.states, blank, { placebos: 2, interactions: 'none' });
+    expect(f.supported.at(-1)).toBe(0);
+    expect(f.supported[0]).toBe(1);
+  });
+
   test('propensities in the logs change what A may be read as', () => {
     const w = worldOf(agentTurns(100, 13, 20));
     expect(fit(w).report.label.causal).toMatch(/^predictive only, not causal/);

@@ -89,13 +89,16 @@ describe('designs', () => {
     });
   const config = { interactions: 'auto', maxClasses: 12, maxInteractions: 100 } as const;
 
-  test('pooled stages add the turn index', () => {
-    const design = stateDesign(states, Int32Array.of(0, 4));
-    expect(design.names).toEqual(['features.0', 'ngram.0', 'turn']);
+  test('pooled stages add a level for each turn index after the first', () => {
+    const design = stateDesign(states, { stage: Int32Array.of(3, 5), from: 3, to: 5 });
+    expect(design.names).toEqual(['features.0', 'ngram.0', 'turn=4', 'turn=5']);
     expect(dense(design)).toEqual([
-      [1, 2, 0],
-      [0, 3, 4],
+      [1, 2, 0, 0],
+      [0, 3, 0, 1],
     ]);
+    const long = stateDesign(states, { stage: Int32Array.of(1, 900), from: 0, to: 900 });
+    expect(long.columns).toBe(2 + 64);
+    expect(dense(long).map((row) => row.indexOf(1, 2))).toEqual([2, 65]);
   });
 
   test('class × state, with an intercept for each class', () => {

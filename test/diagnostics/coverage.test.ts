@@ -54,6 +54,9 @@ test.each([
     near(s.z, (s.meanWeight! - 1) / s.meanWeightSe!);
   });
   const summary = weightSummary(w);
+  near(stages[1]!.largestShare, want.max_weight_share);
+  near(stages[1]!.topPercentShare, want.top1pct_weight_share);
+  expect(stages[1]!.kHat).toBe(summary.kHat);
   near(summary.largestWeight, want.max_weight);
   near(summary.largestShare, want.max_weight_share);
   near(summary.topPercentShare, want.top1pct_weight_share);

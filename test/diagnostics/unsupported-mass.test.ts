@@ -7,7 +7,7 @@ import { policyFile, simulated, trajectoriesOf } from '../helpers/agent-turns.ts
 
 const massOf = (t: ReturnType<typeof trajectoriesOf>, rules: object[]) => {
   const ratios = logRatiosFromPolicyFile(t, checkPolicyFile({ policy: 'p', trained_on: 'none', rules }));
-  return unsupportedMass(ratios, episodeWeights(ratios));
+  return unsupportedMass(ratios, episodeWeights(ratios)).summary;
 };
 
 // From x the behaviour goes a or b evenly; after a, at turn 1, it only ever does c.
@@ -49,10 +49,10 @@ test('within support the mass is 0; recorded scores have none, with the reason',
   const logs = trajectoriesOf(simulated(50, 10, 3));
   for (const name of ['behaviour', 'soft', 'patient', 'eager'] as const) {
     const ratios = logRatiosFromPolicyFile(logs, policyFile(name));
-    expect(unsupportedMass(ratios, episodeWeights(ratios)).mass).toBe(0);
+    expect(unsupportedMass(ratios, episodeWeights(ratios)).summary.mass).toBe(0);
   }
   const ratios = { ...logRatiosFromPolicyFile(logs, policyFile('soft')), table: null };
-  expect(unsupportedMass(ratios, episodeWeights(ratios))).toMatchObject({
+  expect(unsupportedMass(ratios, episodeWeights(ratios)).summary).toMatchObject({
     mass: null,
     reason: expect.stringMatching(/recorded scores/),
   });

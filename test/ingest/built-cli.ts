@@ -3,6 +3,9 @@ import { copyFileSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
+/** Has a child say its peak memory as it exits. */
+const MARK = '#peak ';
+const TELL_PEAK = `data:text/javascript,process.on('exit',()=>process.stderr.write('${MARK.replace('#', '%23')}'+process.resourceUsage().maxRSS/1024))`;
 const root = resolve(import.meta.dirname, '../..');
 
 /** The command line as `npm run build` makes it, in a folder of its own: a child starts in no time. */
@@ -10,10 +13,17 @@ export interface BuiltCli {
   /** A fresh folder for logs and stores. */
   readonly folder: string;
   /** Runs a command in `folder` to its end. */
-  run(args: readonly string[], input?: string | Buffer): { code: number | null; out: string; err: string };
+  run(args: readonly string[], input?: string | Buffer): Done;
   /** Starts a command; the caller kills it. */
   start(args: readonly string[]): ReturnType<typeof spawn>;
   remove(): void;
+}
+
+export interface Done {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+  readonly peakMB: number;
 }
 
 export function buildCli(): BuiltCli {
@@ -30,8 +40,13 @@ export function buildCli(): BuiltCli {
   return {
     folder,
     run(args, input) {
-      const done = spawnSync(process.execPath, [main, ...args], { cwd: folder, input, encoding: 'utf8' });
-      return { code: done.status, out: done.stdout, err: done.stderr };
+      const done = spawnSync(process.execPath, ['--import', TELL_PEAK, main, ...args], {
+        cwd: folder,
+        input,
+        encoding: 'utf8',
+      });
+      const [err, peak] = done.stderr.split(MARK);
+      return { code: done.status, out: done.stdout, err: err!, peakMB: Number(peak) };
     },
     start: (args) => spawn(process.execPath, [main, ...args], { cwd: folder, stdio: 'ignore' }),
     remove: () => rmSync(base, { recursive: true, force: true }),

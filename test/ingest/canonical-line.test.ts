@@ -50,7 +50,8 @@ test.prop([episodes({ withSegments: true }), fc.nat(), fc.constantFrom(...'0159.
 })('what the schema refuses the fast path never takes, wherever a character is changed', (episode, at, c) => {
   const text = JSON.stringify(episode);
   const p = at % text.length;
-  const changed = text.slice(0, p) + c + text.slice(p + 1);
+  // Through bytes, as half a surrogate pair does not survive them.
+  const changed = Buffer.from(text.slice(0, p) + c + text.slice(p + 1)).toString();
   const read = fast(Buffer.from(changed));
   if (read === null) return;
   let record: unknown = null;

@@ -48,9 +48,9 @@ describe('splitElements', () => {
   test.prop([values, cuts, fc.nat(60)])(
     'an element larger than the limit comes as null, the others untouched',
     async (array, places, max) => {
-      const sizes = array.map((v) => encoder.encode(JSON.stringify(v)).length);
+      const printed = array.map((value) => JSON.stringify(value));
       const elements = await split(JSON.stringify(array), places, max);
-      expect(elements.map((e) => e.bytes?.length ?? null)).toEqual(sizes.map((s) => (s > max ? null : s)));
+      expect(texts(elements)).toEqual(printed.map((p) => (encoder.encode(p).length > max ? null : p)));
     },
   );
 
@@ -75,6 +75,10 @@ describe('splitElements', () => {
     const expected = ['{"a":"]}\\"[{"}', '"\\\\"', '"\\\\\\"]"', '[[]]', '-1.5e3', 'null'];
     expect(texts(await split(text))).toEqual(expected);
     expect(texts(await split(text, everyByte(text)))).toEqual(expected);
+  });
+
+  test('an element of exactly the limit comes whole, also in pieces', async () => {
+    expect(texts(await split('["abc","abcd"]', everyByte('["abc","abcd"]'), 5))).toEqual(['"abc"', null]);
   });
 
   test('a broken element is handed on, and the next ones still come', async () => {

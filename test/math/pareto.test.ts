@@ -44,6 +44,10 @@ test('no tail index, with the reason', () => {
   expect(reason(Float64Array.from({ length: 1000 }, (_, i) => (i < 900 ? i / 1e6 : 2 ** (i % 13))))).toMatch(
     /13 distinct/,
   );
+  // 30 atoms in a tail of 95: a third of it.
+  expect(
+    reason(Float64Array.from({ length: 1000 }, (_, i) => (i < 900 ? i / 1e6 : 1 + ((i * 7) % 31)))),
+  ).toMatch(/30 distinct/);
   expect(reason([...pareto(100, 0.5), Infinity])).toMatch(/not finite/);
 });
 

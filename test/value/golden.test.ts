@@ -112,6 +112,12 @@ test('numeric traps', () => {
   for (const e of long.estimates) expect(e.value).toBe(400);
 });
 
+test('a weight beyond a double on a reward of 0 adds 0, and hides no other', () => {
+  const one = [0, 1].map((r) => [[rational(1), rational(1), rational(r)]]);
+  const { estimates } = evaluate({ ...ratiosOf(one), values: Float64Array.of(1000, 0) });
+  for (const name of ['IS', 'PDIS']) expect(estimates.find((e) => e.estimator === name)!.value).toBe(0.5);
+});
+
 test('weights that underflow still normalise', () => {
   const one = [1, 2, 100].map((r) => [[rational(1), rational(1), rational(r)]]);
   const far = evaluate({ ...ratiosOf(one), values: Float64Array.of(-1000, -1001, -2000) });

@@ -129,6 +129,22 @@ test('aborted episodes leave every average, with both counts shown', () => {
   expect(b.warnings.find((w) => w.code === 'without-return')?.count).toBe(6);
 });
 
+test('estimators of something else than the value get no interval where lengths differ', () => {
+  const e = run(simulated(20, 3, 5), 'soft');
+  for (const name of ['WPDIS alive', 'WPDIS alive-mean-over-n']) {
+    expect(value(e, name).interval).toBeNull();
+    expect(value(e, name).warnings.map((w) => w.code)).toContain('not-consistent');
+  }
+  for (const name of ['IS', 'WIS', 'PDIS', 'WPDIS carried']) expect(value(e, name).interval).not.toBeNull();
+});
+
+test('episodes that were cut short stay, and are counted in a warning', () => {
+  const cut = simulated(20, 3, 5).map((e, i) => (i < 4 ? { ...e, ending: 'truncated' as const } : e));
+  const e = run(cut, 'soft');
+  expect(e.episodes.used).toBe(60);
+  expect(e.warnings.find((w) => w.code === 'cut-short')?.count).toBe(4);
+});
+
 test('an episode without turns counts with weight 1 and its own reward', () => {
   const none = { episode_id: 'none', ending: 'terminated' as const, reward: 0.25, turns: [] };
   const e = run([none, ...sample()], 'behaviour');

@@ -86,6 +86,7 @@ async function sibling(path: string, column: string, context: RecordContext): Pr
   try {
     return await context.readSibling(path);
   } catch (error) {
+    if (error instanceof RecordError) throw new RecordError(`${column} ${error.message}`, column);
     const why = error instanceof Error ? error.message : String(error);
     throw new RecordError(`${column}: '${path}' cannot be read (${why})`, column);
   }

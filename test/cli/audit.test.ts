@@ -1,0 +1,167 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import { readArguments } from '../../src/cli/arguments.ts';
+import { auditCommand } from '../../src/cli/audit.ts';
+import type { Command } from '../../src/cli/command.ts';
+import { evaluateCommand } from '../../src/cli/evaluate.ts';
+import { ingest } from '../../src/ingest/ingest.ts';
+import { Audit } from '../../src/schema/audit.ts';
+import type { EpisodeInput } from '../../src/schema/episode.ts';
+import type { TurnwiseError } from '../../src/schema/error.ts';
+import { AuditedEvaluation } from '../../src/schema/evaluation-result.ts';
+import { openStore } from '../../src/store/store.ts';
+import { policyFile, simulated } from '../helpers/agent-turns.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'turnwise-audit-'));
+const path = (name: string) => join(dir, name);
+
+async function makeStore(name: string, episodes: readonly EpisodeInput[]): Promise<void> {
+  writeFileSync(path(`${name}.jsonl`), episodes.map((e) => `${JSON.stringify(e)}\n`).join(''));
+  const store = await openStore(path(`${name}.duckdb`), { mode: 'create' });
+  try {
+    await ingest(store, [path(`${name}.jsonl`)]);
+  } finally {
+    store.close();
+  }
+}
+
+beforeAll(async () => {
+  const episodes = simulated(200, 10, 4);
+  await makeStore('logs', episodes);
+  await makeStore(
+    'bare',
+    episodes.slice(0, 20).map((e) => ({ ...e, turns: e.turns.map((t) => ({ reward: t.reward! })) })),
+  );
+  for (const name of ['soft', 'patient', 'eager'] as const)
+    writeFileSync(path(`${name}.json`), JSON.stringify(policyFile(name)));
+  writeFileSync(path('unsaid.json'), JSON.stringify(policyFile('soft', 'unknown')));
+});
+
+async function run(command: Command, ...args: string[]) {
+  let [out, err] = ['', ''];
+  const io = {
+    out: (text: string) => void (out += text),
+    err: (text: string) => void (err += text),
+    progress: () => {},
+    stdin: process.stdin,
+  };
+  const { values, positionals } = readArguments(command, args);
+  const code = await command.run(values, positionals, io);
+  return { code, out, err };
+}
+const failed = async (command: Command, ...args: string[]): Promise<TurnwiseError> =>
+  run(command, ...args).then(
+    ({ out }) => {
+      throw new Error(`was accepted: ${out}`);
+    },
+    (e) => e as TurnwiseError,
+  );
+const logs = () => ['--store', path('logs.duckdb')];
+
+test('audit: verdict in words first, exit code by verdict', async () => {
+  const soft = await run(auditCommand, ...logs(), '--target', path('soft.json'), '--range', '-0.3,1');
+  expect(soft.out).toMatch(/^supported: the logs cover "soft"/);
+  expect(soft.out).toMatch(/declared range/);
+  expect(soft.out).toMatch(/ESS carried/);
+  expect(soft.code).toBe(0);
+  const patient = await run(auditCommand, ...logs(), '--target', path('patient.json'), '--require', 'weak');
+  expect(patient.out).toMatch(/^refused: these logs cannot say what "patient" is worth\n {2}refused {2}/);
+  expect(patient.out).toMatch(/What to collect next/);
+  expect(patient.code).toBe(3);
+});
+
+test('audit --json prints the record and nothing else', async () => {
+  const { out, err } = await run(auditCommand, ...logs(), '--target', path('eager.json'), '--json');
+  expect(Audit.parse(JSON.parse(out)).target).toBe('eager');
+  expect(err).toBe('');
+  const again = await run(auditCommand, ...logs(), '--target', path('eager.json'), '--json');
+  expect(again.out).toBe(out);
+});
+
+test('weak passes only where weak is enough', async () => {
+  const args = [...logs(), '--target', path('unsaid.json')];
+  expect((await run(auditCommand, ...args)).code).toBe(3);
+  expect((await run(auditCommand, ...args, '--require', 'weak')).code).toBe(0);
+  const told = await run(auditCommand, ...args, '--trained-on', 'none');
+  expect(told.code).toBe(0);
+  expect(told.err).toMatch(/--trained-on none stands for what the target says/);
+});
+
+test('--trained-on FILE moves tasks out', async () => {
+  writeFileSync(path('trained.json'), JSON.stringify({ sources: [path('logs.jsonl')] }));
+  const all = await run(
+    auditCommand,
+    ...logs(),
+    '--target',
+    path('soft.json'),
+    '--trained-on',
+    path('trained.json'),
+    '--json',
+  );
+  expect(JSON.parse(all.out).reasons[0].code).toBe('trained-on-these-logs');
+  writeFileSync(path('trained.json'), JSON.stringify({ tasks: ['task-0', 'task-1'] }));
+  const two = await run(
+    auditCommand,
+    ...logs(),
+    '--target',
+    path('soft.json'),
+    '--trained-on',
+    path('trained.json'),
+    '--json',
+  );
+  expect(JSON.parse(two.out).evaluation.episodes).toMatchObject({ used: 1980, trainedOn: 20 });
+});
+
+test('without behaviour log-probabilities any target is refused, an unknown one too', async () => {
+  for (const target of [path('soft.json'), 'no-such-policy']) {
+    const { code, out } = await run(auditCommand, '--store', path('bare.duckdb'), '--target', target);
+    expect(code).toBe(3);
+    expect(out).toMatch(/^refused/);
+    expect(out).toMatch(/Log behaviour_log_propensity on every turn/);
+    const e = await failed(evaluateCommand, '--store', path('bare.duckdb'), '--target', target);
+    expect(e.exitCode).toBe(3);
+  }
+});
+
+test('usage errors exit 2', async () => {
+  const e = await failed(auditCommand, ...logs(), '--target', 'no-such-policy');
+  expect(e.exitCode).toBe(2);
+  expect(e.message).toMatch(/"no-such-policy", expected the path of a policy file/);
+  const with_ = (...more: string[]) =>
+    failed(auditCommand, ...logs(), '--target', path('soft.json'), ...more);
+  for (const bad of [
+    ['--range', '1,0'],
+    ['--range', '1'],
+    ['--range', 'a,b'],
+    ['--require', 'fine'],
+    ['--trained-on', 'nowhere.json'],
+  ])
+    expect((await with_(...bad)).exitCode, bad.join(' ')).toBe(2);
+  expect((await with_('--range', '0,0.5')).message).toMatch(
+    /a logged return lies outside the declared range/,
+  );
+});
+
+test('evaluate: all estimators with conventions, the verdict first', async () => {
+  const { out, code } = await run(evaluateCommand, ...logs(), '--target', path('soft.json'));
+  expect(code).toBe(0);
+  expect(out).toMatch(/^supported/);
+  for (const name of [
+    'mean return',
+    'IS',
+    'WIS',
+    'PDIS',
+    'WPDIS carried',
+    'WPDIS alive',
+    'WPDIS alive-mean-over-n',
+  ])
+    expect(out).toContain(`\n  ${name} `);
+  expect(out).toMatch(/CWPDIS as published/);
+  const json = await run(evaluateCommand, ...logs(), '--target', path('patient.json'), '--json');
+  const record = AuditedEvaluation.parse(JSON.parse(json.out));
+  expect(record.verdict).toBe('refused');
+  expect(record.estimates.every((e) => e.interval === null)).toBe(true);
+  expect(json.code).toBe(3);
+});

@@ -1,0 +1,128 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readArguments } from '../../src/cli/arguments.ts';
+import { creditCommand } from '../../src/cli/credit.ts';
+import { ingest } from '../../src/ingest/ingest.ts';
+import { Credit } from '../../src/schema/credit.ts';
+import { simulateToolAgent } from '../../src/simulate/tool-agent.ts';
+import { queryRows } from '../../src/store/query.ts';
+import { openStore } from '../../src/store/store.ts';
+
+let folder: string;
+let path: string;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'turnwise-credit-'));
+  path = join(folder, 'runs.duckdb');
+  const log = join(folder, 'runs.jsonl');
+  const episodes = [...simulateToolAgent({ tasks: 40, episodes: 400, seed: 0 })];
+  const cut = { ...episodes[0]!, episode_id: 'cut-short', ending: 'truncated' as const };
+  writeFileSync(log, [...episodes, cut].map((e) => `${JSON.stringify(e)}\n`).join(''));
+  const store = await openStore(path, { mode: 'create' });
+  await ingest(store, [log]);
+  store.close();
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+async function run(...args: string[]): Promise<{ out: string; err: string }> {
+  let out = '';
+  let err = '';
+  const io = {
+    out(text: string) {
+      out += text;
+    },
+    err(text: string) {
+      err += text;
+    },
+    progress() {},
+    stdin: process.stdin,
+  };
+  const all = ['--store', path, '--placebos', '3', ...args];
+  const { values, positionals } = readArguments(creditCommand, all);
+  expect(await creditCommand.run(values, positionals, io)).toBe(0);
+  return { out, err };
+}
+
+const anId = async (): Promise<string> =>
+  Credit.parse(JSON.parse((await run('--json')).out)).episodes[7]!.episode;
+
+describe('turnwise credit', () => {
+  test('--json holds to its schema, with every finished episode; δ sums to the return less V(s₀)', async () => {
+    const result = Credit.parse(JSON.parse((await run('--json')).out));
+    expect(result.episodes).toHaveLength(400);
+    expect(Object.keys(result)).toEqual(
+      expect.arrayContaining(['critic', 'heldOut', 'constant', 'placebo', 'warnings', 'episodes']),
+    );
+    for (const e of result.episodes) {
+      const sum = e.turns.reduce((s, k) => s + k.delta, 0);
+      expect(Math.abs(sum - (e.return - e.turns[0]!.v))).toBeLessThan(1e-9);
+    }
+    expect(result.warnings.map((w) => w.code)).toContain('excluded-episodes');
+    expect(result.excluded.truncated).toBe(1);
+  });
+
+  test('the same seed prints the same bytes', async () => {
+    expect((await run('--json', '--seed', '4')).out).toBe((await run('--json', '--seed', '4')).out);
+  });
+
+  test('the summary names critic, constant and placebo, the actions and the label', async () => {
+    const { out, err } = await run();
+    for (const part of ['critic ', 'constant ', 'constant by turn', 'placebo', 'class=submit', 'Calibration'])
+      expect(out).toContain(part);
+    expect(out).toContain('under logged propensities');
+    expect(err).toContain('1 truncated');
+  });
+
+  test('one episode, turn by turn, marked in words', async () => {
+    const { out } = await run('--episode', await anId());
+    expect(out).toMatch(/V before +V after/);
+    expect(out).toMatch(/▲ most helpful|▼ most harmful/);
+    expect(out).toMatch(/Σδ = .* = return .* less V before turn 0/);
+  });
+
+  test('an unknown episode is a usage error that names ids like it', async () => {
+    const id = await anId();
+    const wrong = run('--episode', `${id.slice(0, -1)}x`);
+    await expect(wrong).rejects.toMatchObject({
+      exitCode: 2,
+      message: expect.stringContaining(id.slice(0, -1)),
+    });
+  });
+
+  test('an episode that was left out says why', async () => {
+    await expect(run('--episode', 'cut-short')).rejects.toMatchObject({
+      exitCode: 1,
+      message: expect.stringContaining('truncated'),
+    });
+  });
+
+  test('--lambda, --folds and --policy are checked', async () => {
+    await expect(run('--lambda', '-1')).rejects.toMatchObject({ exitCode: 2 });
+    await expect(run('--folds', '1')).rejects.toMatchObject({ exitCode: 2 });
+    await expect(run('--policy', 'nobody')).rejects.toMatchObject({ exitCode: 2 });
+  });
+
+  test('--save keeps one row a turn, and replaces what its name held', async () => {
+    const count = async () => {
+      const store = await openStore(path, { mode: 'read' });
+      const rows = await queryRows(
+        store,
+        `SELECT critic, count(*) AS n, count(delta) AS finite, max(abs(advantage - (q - v))) AS off
+         FROM turn_values GROUP BY critic ORDER BY critic`,
+      );
+      store.close();
+      return rows;
+    };
+    const { turns } = Credit.parse(JSON.parse((await run('--save', '--json')).out));
+    await run('--save', '--critic', 'stiff', '--lambda', '1000');
+    await run('--save', '--ngrams', '0');
+    const rows = await count();
+    expect(rows.map((r) => [r.critic, r.n, r.finite])).toEqual([
+      ['ridge', turns, turns],
+      ['stiff', turns, turns],
+    ]);
+    for (const r of rows) expect(r.off).toBeLessThan(1e-12);
+  });
+});

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { formatCount, formatInterval, formatNumber, formatShare } from '../../src/report/format.ts';
+
+test.each([
+  [0.42, 3, '0.420'],
+  [-0.5, 2, '−0.50'],
+  [1e-9, 3, '1.00e−9'],
+  [0, 3, '0.000'],
+  [12345678, 1, '1.23e+7'],
+  [Number.NaN, 3, '–'],
+  [Number.POSITIVE_INFINITY, 3, '∞'],
+  [Number.NEGATIVE_INFINITY, 3, '−∞'],
+  [null, 3, '–'],
+] as const)('formatNumber(%s, %s) is %s', (value, digits, want) => {
+  expect(formatNumber(value, digits)).toBe(want);
+});
+
+test('counts, shares and intervals', () => {
+  expect(formatCount(1234567)).toBe('1,234,567');
+  expect(formatShare(0.0525)).toBe('5.3 %');
+  expect(formatInterval({ lo: -0.3, hi: 1 })).toBe('[−0.300, 1.000]');
+  expect(formatInterval(null)).toBe('–');
+});
