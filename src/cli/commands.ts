@@ -1,29 +1,16 @@
-import { auditCommand } from './audit.ts';
-import { checkCommand } from './check.ts';
 import type { Command } from './command.ts';
-import { compareCommand } from './compare.ts';
-import { creditCommand } from './credit.ts';
-import { demoCommand } from './demo.ts';
-import { describeCommand } from './describe.ts';
-import { evaluateCommand } from './evaluate.ts';
-import { exportCommand } from './export.ts';
-import { ingestCommand } from './ingest.ts';
-import { reportCommand } from './report.ts';
-import { schemaCommand } from './schema.ts';
-import { simulateCommand } from './simulate.ts';
 
-/** Every command, in the order of `--help`. */
-export const commands: readonly Command[] = [
-  demoCommand,
-  ingestCommand,
-  checkCommand,
-  describeCommand,
-  compareCommand,
-  creditCommand,
-  auditCommand,
-  evaluateCommand,
-  reportCommand,
-  exportCommand,
-  simulateCommand,
-  schemaCommand,
-];
+/** Every command, in the order of `--help`; loaded when it is asked for, so that each starts quickly. */
+export const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  demo: async () => (await import('./demo.ts')).demoCommand,
+  ingest: async () => (await import('./ingest.ts')).ingestCommand,
+  check: async () => (await import('./check.ts')).checkCommand,
+  describe: async () => (await import('./describe.ts')).describeCommand,
+  credit: async () => (await import('./credit.ts')).creditCommand,
+  audit: async () => (await import('./audit.ts')).auditCommand,
+  evaluate: async () => (await import('./evaluate.ts')).evaluateCommand,
+  report: async () => (await import('./report.ts')).reportCommand,
+  export: async () => (await import('./export.ts')).exportCommand,
+  simulate: async () => (await import('./simulate.ts')).simulateCommand,
+  schema: async () => (await import('./schema.ts')).schemaCommand,
+};

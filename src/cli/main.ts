@@ -9,7 +9,7 @@ import { terminal } from './terminal.ts';
 async function main(argv: readonly string[]): Promise<number> {
   const [name, ...rest] = argv;
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
-    terminal.out(programHelp(commands));
+    terminal.out(programHelp(await Promise.all(Object.values(commands).map((load) => load()))));
     return name === undefined ? 2 : 0;
   }
   if (name === '--version') {
@@ -19,15 +19,16 @@ async function main(argv: readonly string[]): Promise<number> {
     terminal.out(`${pkg.version}\n`);
     return 0;
   }
-  const command = commands.find((c) => c.name === name);
-  if (!command)
+  const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (!load)
     throw failure({
       subject: 'turnwise',
       wrong: 'unknown command',
       got: `"${name}"`,
-      expected: `one of ${commands.map((c) => c.name).join(', ')}`,
+      expected: `one of ${Object.keys(commands).join(', ')}`,
       exitCode: 2,
     });
+  const command = await load();
   if (rest.includes('--help') || rest.includes('-h')) {
     terminal.out(commandHelp(command));
     return 0;

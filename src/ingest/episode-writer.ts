@@ -6,6 +6,7 @@ import type { EpisodeBlock } from './episode-columns.ts';
 import type { IdSet } from './id-set.ts';
 import type { Reject } from './rejects.ts';
 import { selectRows } from './select-rows.ts';
+import { tokenWindow } from './token-window.ts';
 
 /** Appends the episodes of one file, numbered on from those the store holds. */
 export interface EpisodeWriter {
@@ -22,6 +23,7 @@ export function episodeWriter(store: Store, source: number, firstEpisode: number
   let episodes = 0;
   let turns = 0;
   let replaced = 0;
+  const window = tokenWindow(store);
   return {
     get episodes() {
       return episodes;
@@ -41,6 +43,7 @@ export function episodeWriter(store: Store, source: number, firstEpisode: number
         shift(batch, base);
         replaced += (await appendBatch(store, batch)).replaced;
       }
+      await window.add(kept.segments);
       episodes += kept.episodes.rows;
       turns += kept.turns.rows;
       return [...taken].map(([row, reason]) => ({

@@ -1,18 +1,11 @@
 import type { Audit, Stage } from '../schema/audit.ts';
-import type { Estimate } from '../schema/estimate.ts';
 import type { Report } from '../schema/report.ts';
 import { warningsList } from './describe-section.ts';
 import { escapeHtml } from './escape.ts';
 import { type IntervalRow, intervals, lines } from './figures.ts';
 import { formatCount, formatInterval, formatNumber, formatShare } from './format.ts';
+import { HEADLINE, headline } from './headline.ts';
 import { figure, type Html, heading, html, list, paragraph, table } from './page.ts';
-
-/** The estimator whose number stands for a target: self-normalised per decision, the weight of an ended episode carried. */
-export const HEADLINE = 'WPDIS carried';
-
-/** The headline estimate of an audit; null where there is none. */
-export const headline = (audit: Audit): Estimate | null =>
-  audit.evaluation?.estimates.find((e) => e.estimator === HEADLINE) ?? null;
 
 type Target = Report['targets'][number];
 
