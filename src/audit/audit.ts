@@ -62,8 +62,9 @@ function usableHorizon(stages: readonly Stage[], { minEss, minTurnEss, turnShare
   return short < 0 ? stages.length : short;
 }
 
-function evaluationConfig({ level, discount, range }: AuditConfig): EvaluationConfig {
-  return EvaluationConfig.parse({ level, discount, range });
+function evaluationConfig(c: AuditConfig): EvaluationConfig {
+  const { level, discount, range, interval, replicates, seed, maxWeight } = c;
+  return EvaluationConfig.parse({ level, discount, range, interval, replicates, seed, maxWeight });
 }
 
 function nothingLeft(ratios: LogRatios, config: AuditConfig): Audit {

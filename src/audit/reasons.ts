@@ -128,7 +128,7 @@ function weaknesses(
   if (!ratios.held.known)
     weak('trained-on-unknown', 'whether the target was trained on these logs is not known', null, null);
   for (const { code, message } of ratios.warnings)
-    if (code === 'constant-propensity' || code === 'logprob-kind-unknown') weak(code, message, null, null);
+    if (NOTICED.includes(code)) weak(code, message, null, null);
   for (const e of evaluation.estimates)
     if (
       e.warnings.some((x) => x.code === 'outside-range') &&
@@ -142,6 +142,9 @@ function weaknesses(
       );
   return out;
 }
+
+/** Warnings of the ratios that no figure shows. */
+const NOTICED = ['constant-propensity', 'logprob-kind-unknown', 'estimated-propensities'];
 
 /**
  * The mean weight that is furthest from 1, if beyond chance. The limit is that of t(K − 1) with the

@@ -6,6 +6,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   ingest: async () => (await import('./ingest.ts')).ingestCommand,
   check: async () => (await import('./check.ts')).checkCommand,
   describe: async () => (await import('./describe.ts')).describeCommand,
+  compare: async () => (await import('./compare.ts')).compareCommand,
   credit: async () => (await import('./credit.ts')).creditCommand,
   audit: async () => (await import('./audit.ts')).auditCommand,
   evaluate: async () => (await import('./evaluate.ts')).evaluateCommand,

@@ -33,7 +33,7 @@ function differences(c: Comparison): string {
     'B − A',
     'se',
     level,
-    ...(many ? ['all together'] : []),
+    ...(many ? ['simultaneous'] : []),
     'tasks',
     'B wins',
     'ties',

@@ -45,7 +45,7 @@ export const ingestCommand: Command = {
     // Before the store is made: a mistyped name leaves nothing behind.
     const paths = await findInputs(positionals);
     const path = text(values, 'store')!;
-    const store = await openStore(path, { mode: 'create' });
+    const store = await openStore(path, { mode: 'create', memoryLimit: '256MB' });
     let result: IngestResult;
     try {
       result = await ingest(store, paths, {
@@ -103,7 +103,7 @@ function summary(result: IngestResult): string {
     `${result.store}: ${counted(files.length, 'file')}, ${counted(episodes, 'episode')} with ${counted(turns, 'turn')}${scores > 0 ? `, ${counted(scores, 'score')}` : ''} added, ${counted(rejects, 'reject')}`,
   );
   if (files.some((f) => f.status === 'added' && f.rejects > 0))
-    lines.push(`See every reject: turnwise check --store ${result.store}`);
+    lines.push(`Rejects by reason: turnwise describe --store ${result.store}`);
   return `${lines.join('\n')}\n`;
 }
 

@@ -109,8 +109,10 @@ export function rejected(error: unknown, bytes: Uint8Array, { line, byteOffset }
 }
 
 function recordReason(error: unknown): string {
-  if (error instanceof RecordError)
-    return error.column === undefined ? error.message : `${error.column}: ${error.message}`;
+  if (error instanceof RecordError) {
+    const { column, message } = error;
+    return column === undefined || message.startsWith(column) ? message : `${column}: ${message}`;
+  }
   if (error instanceof RangeError && /call stack/.test(error.message)) return 'nested too deep';
   throw error;
 }

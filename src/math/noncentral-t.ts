@@ -11,7 +11,10 @@ import { sumOf } from './sum.ts';
 /** From here on S is 1 to within 1e-3 and the normal is as good as the density's own rounding. */
 const NORMAL = 1e7;
 
-/** P(|T′| > t) of a noncentral t with `df` ≥ 1 and noncentrality δ; about 1e-10. df = ∞ is the normal. */
+/**
+ * P(|T′| > t) of a noncentral t with `df` ≥ 1 and noncentrality δ; to 1e-12, to 1e-8 from a million
+ * degrees on. df = ∞ is the normal.
+ */
 export function noncentralTails(t: number, df: number, delta: number): number {
   if (df >= NORMAL) return normalCdf(delta - t) + normalCdf(-delta - t);
   // s f(s) is C exp(ν (x − e^{2x}/2)): beyond these ends it is e⁻⁴⁰ of its peak.

@@ -174,7 +174,7 @@ function solvePositive(A: Matrix, right: Matrix): { solution: Matrix; singular: 
 }
 
 /** The Cholesky factor, or null where a pivot is no more than rounding. */
-function positive(A: Matrix): CholeskyDecomposition | null {
+export function positive(A: Matrix): CholeskyDecomposition | null {
   const factor = new CholeskyDecomposition(A);
   if (!factor.isPositiveDefinite()) return null;
   const L = factor.lowerTriangularMatrix;
@@ -184,7 +184,8 @@ function positive(A: Matrix): CholeskyDecomposition | null {
   return factor;
 }
 
-function pseudoInverse(A: Matrix): Matrix {
+/** Through the eigenvalues, those of rounding left out. */
+export function pseudoInverse(A: Matrix): Matrix {
   const { realEigenvalues: values, eigenvectorMatrix: E } = new EigenvalueDecomposition(A, {
     assumeSymmetric: true,
   });

@@ -17,7 +17,7 @@ export function compareSection(c: Comparison): Html[] {
     'B − A',
     'standard error',
     level,
-    'all together',
+    'simultaneous',
     'tasks',
     'wins, ties, losses',
     'win rate of B',

@@ -5,16 +5,15 @@ import { formatCount, formatInterval, formatNumber, formatShare } from './format
 export function headline(c: Comparison): string {
   const o = c.outcomes[0]!;
   const { value, interval } = o.difference;
-  const size = `${formatNumber(value)} ${o.unit}`;
+  const over = `${o.unit}, ${formatCount(o.tasks)} common tasks`;
   if (interval === null)
-    return `B − A in ${o.outcome} is ${size} over ${formatCount(o.tasks)} common tasks, without an interval.`;
-  const range = `${formatShare(interval.level)} interval ${formatInterval(interval)}, ${formatCount(o.tasks)} common tasks`;
-  const toward = o.better === 'higher' ? 1 : -1;
-  if (interval.lo > 0 || interval.hi < 0) {
-    const who = value * toward > 0 ? 'B does better' : 'A does better';
-    return `${who} in ${o.outcome}: B − A is ${size} (${range}).`;
-  }
-  return `These logs do not tell A and B apart in ${o.outcome}: B − A is ${size} (${range}).`;
+    return `B − A in ${o.outcome} is ${formatNumber(value)}, without an interval (${over}).`;
+  const size = `B − A is ${formatNumber(value)} ${formatInterval(interval)} (${over}, ${formatShare(interval.level)} interval).`;
+  if (interval.lo <= 0 && interval.hi >= 0)
+    return `These logs do not tell A and B apart in ${o.outcome}: ${size}`;
+  const higher = interval.lo > 0 ? 'B' : 'A';
+  const lower = interval.lo > 0 ? 'A' : 'B';
+  return `${o.better === 'higher' ? higher : lower} does better in ${o.outcome}: ${size}`;
 }
 
 /** What the design could have seen, and what it would take; one sentence each. */
@@ -39,7 +38,9 @@ export function powerWords(o: OutcomeComparison, power: number): string[] {
   }
   if (p.variance !== null)
     lines.push(
-      `Of the variance of a task’s difference, ${formatShare(p.variance.between / p.variance.task)} lies between tasks and is not lowered by more trials.`,
+      p.variance.between === 0
+        ? 'The differences of tasks vary no more than their trials explain: more trials help as far as can be told.'
+        : `Of the variance of a task’s difference, ${formatShare(p.variance.between / p.variance.task)} lies between tasks and is not lowered by more trials.`,
     );
   return lines;
 }

@@ -9,6 +9,14 @@ export const Interval = z.strictObject({
 });
 export type Interval = z.infer<typeof Interval>;
 
+/** A doubly robust value beside what it is made of: regression + correction = value. */
+export const Parts = z.strictObject({
+  ipw: z.number().nullable().describe('The same weights without any Q: what the weights alone say.'),
+  regression: z.number().nullable().describe('V̂ at the first turn: what the regression alone says.'),
+  correction: z.number().nullable().describe('The weighted errors of the regression along the logs.'),
+});
+export type Parts = z.infer<typeof Parts>;
+
 /** A number that carries its uncertainty, its convention and what it rests on. */
 export const Estimate = z.strictObject({
   estimator: z.string(),
@@ -22,6 +30,7 @@ export const Estimate = z.strictObject({
   kHat: z.number().nullable().describe('Pareto tail index of the final weights; null with a reason.'),
   estimand: z.string(),
   convention: z.string(),
+  parts: Parts.optional().describe('Of doubly robust estimates.'),
   warnings: z.array(Warning),
 });
 export type Estimate = z.infer<typeof Estimate>;

@@ -23,6 +23,16 @@ export const ValueBounds = z.strictObject({
 });
 export type ValueBounds = z.infer<typeof ValueBounds>;
 
+export const IntervalKind = z.enum([
+  'cr1-t',
+  'bootstrap-percentile',
+  'bootstrap-bca',
+  'bootstrap-t',
+  'empirical-bernstein',
+  'hoeffding',
+]);
+export type IntervalKind = z.infer<typeof IntervalKind>;
+
 export const EvaluationConfig = z.strictObject({
   level: z.number().gt(0).lt(1).default(0.95).describe('Of intervals and bounds.'),
   discount: z.number().gt(0).max(1).default(1).describe('γ; 1 is the value of a whole episode.'),
@@ -31,6 +41,17 @@ export const EvaluationConfig = z.strictObject({
     .nullable()
     .default(null)
     .describe('Declared limits of the return; null: taken from the logs, and labelled so.'),
+  interval: IntervalKind.default('cr1-t').describe(
+    'How intervals are made, over tasks. The bootstraps resample tasks and every sum with them; the last two need `range`, and for weighted returns `maxWeight`.',
+  ),
+  replicates: z.int().min(100).default(2000).describe('Of a bootstrap.'),
+  seed: z.int().default(0).describe('Of a bootstrap.'),
+  maxWeight: z
+    .number()
+    .positive()
+    .nullable()
+    .default(null)
+    .describe('Declared limit of the weight of an episode, for intervals that need one.'),
 });
 export type EvaluationConfig = z.infer<typeof EvaluationConfig>;
 

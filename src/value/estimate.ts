@@ -1,6 +1,6 @@
 import { studentQuantile } from '../math/distributions.ts';
 import { clusterVariance, mean, variance } from '../math/statistics.ts';
-import type { Estimate, Interval } from '../schema/estimate.ts';
+import type { Estimate, Interval, Parts } from '../schema/estimate.ts';
 import type { Warning } from '../schema/warning.ts';
 import type { Clusters } from '../trajectories/trajectories.ts';
 import type { Influence } from './estimator.ts';
@@ -26,7 +26,7 @@ const ROUNDING = 1e-12;
 export function estimateOf(
   name: string,
   convention: string,
-  { value, psi, warnings = [] }: Influence,
+  { value, psi, warnings = [], parts, noInterval }: Influence,
   context: EstimateContext,
 ): Estimate {
   const { clusters, level, ess, kHat, estimand, range } = context;
@@ -45,19 +45,23 @@ export function estimateOf(
       code: 'outside-range',
       message: `${name} lies outside the range of the logged returns, ${range[0]} to ${range[1]}`,
     });
+  if (finite && noInterval !== undefined)
+    found.push({ code: 'no-interval', message: `${name}: ${noInterval}` });
   if (finite && K < 2) found.push({ code: 'one-cluster', message: 'one task gives no standard error' });
   return {
     estimator: name,
     value: finite ? value : null,
     se: finite && Number.isFinite(se) ? se : null,
     seNaive: finite && n > 0 ? finiteOrNull(Math.sqrt(variance(psi, 0) / n)) : null,
-    interval: finite && Number.isFinite(se) ? interval(value, se, K, level) : null,
+    interval:
+      finite && Number.isFinite(se) && noInterval === undefined ? interval(value, se, K, level) : null,
     n,
     clusters: K,
     ess,
     kHat,
     estimand,
     convention,
+    ...(finite && parts !== undefined ? { parts: finiteParts(parts) } : {}),
     warnings: found,
   };
 }
@@ -72,4 +76,12 @@ function interval(value: number, se: number, K: number, level: number): Interval
   return { lo: value - half, hi: value + half, level, method: `CR1-t, ${K - 1} degrees of freedom` };
 }
 
-const finiteOrNull = (x: number): number | null => (Number.isFinite(x) ? x : null);
+function finiteParts({ ipw, regression, correction }: Parts): Parts {
+  return {
+    ipw: finiteOrNull(ipw),
+    regression: finiteOrNull(regression),
+    correction: finiteOrNull(correction),
+  };
+}
+
+const finiteOrNull = (x: number | null): number | null => (Number.isFinite(x) ? x : null);

@@ -12,6 +12,8 @@ import { valueBounds } from './bounds.ts';
 import { type EstimateContext, estimateOf, meanReturn } from './estimate.ts';
 import type { Influence } from './estimator.ts';
 import { estimators } from './estimators.ts';
+import { withIntervals } from './intervals/intervals.ts';
+import { resampledMean } from './intervals/resampled.ts';
 import { extent, returnRange } from './return-range.ts';
 
 /**
@@ -41,6 +43,29 @@ export function evaluate(
   const followed = w.weight.some((x) => x > 0);
   const ragged = stages.alive.some((alive) => alive !== w.n) || w.offsets[w.n] !== w.n * w.stages;
   const range = returnRange(w.returns, settings.range);
+  const logged = meanReturn(w.returns);
+  const behaviour = estimateOf('mean return', 'mean of the logged returns', logged, {
+    ...context,
+    ess: w.n,
+    kHat: null,
+    estimand: 'E[G] under the behaviour on new tasks like these',
+  });
+  const entries = estimators.map((estimator) => {
+    const influence = followed ? estimator.estimate(w, stages) : nobodyFollows(w.n);
+    const estimate = estimateOf(estimator.name, estimator.convention, influence, context);
+    return {
+      estimator,
+      influence,
+      estimate: estimator.consistent || !ragged ? estimate : withoutInterval(estimate),
+    };
+  });
+  const meanOfLogs = { name: behaviour.estimator, resampled: resampledMean, bounded: 'return' } as const;
+  const [ofLogs, ...ofTarget] = withIntervals(
+    [{ estimator: meanOfLogs, influence: logged, estimate: behaviour }, ...entries],
+    w,
+    stages,
+    settings,
+  );
   return {
     target: ratios.target,
     measure: ratios.measure,
@@ -53,17 +78,8 @@ export function evaluate(
     },
     clusters: w.clusters.count,
     turns: w.offsets[w.n]!,
-    behaviour: estimateOf('mean return', 'mean of the logged returns', meanReturn(w.returns), {
-      ...context,
-      ess: w.n,
-      kHat: null,
-      estimand: 'E[G] under the behaviour on new tasks like these',
-    }),
-    estimates: estimators.map((e) => {
-      const influence = followed ? e.estimate(w, stages) : nobodyFollows(w.n);
-      const estimate = estimateOf(e.name, e.convention, influence, context);
-      return e.consistent || !ragged ? estimate : withoutInterval(estimate);
-    }),
+    behaviour: ofLogs!,
+    estimates: ofTarget,
     bounds: valueBounds(w, range, settings.level),
     warnings: [...ratios.warnings, ...notes(ratios, w, tail.reason)],
     config: settings,

@@ -7,12 +7,15 @@
  */
 import { mean } from '../math/statistics.ts';
 import type { Estimator } from './estimator.ts';
+import { resampledMean } from './intervals/resampled.ts';
 
 export const is: Estimator = {
   name: 'IS',
   requires: ['behaviour log-probabilities', 'returns'],
   convention: 'mean of w_T · G over all episodes',
   consistent: true,
+  resampled: resampledMean,
+  bounded: 'weighted return',
   estimate({ n, logWeight, returns }) {
     const psi = new Float64Array(n);
     // Selected, not multiplied: ∞ · 0 is not 0.

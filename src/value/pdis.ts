@@ -8,12 +8,14 @@
  */
 import { mean } from '../math/statistics.ts';
 import type { Estimator } from './estimator.ts';
+import { resampledMean } from './intervals/resampled.ts';
 
 export const pdis: Estimator = {
   name: 'PDIS',
   requires: ['behaviour log-probabilities', 'turn rewards'],
   convention: 'mean of Σ_t w_t · r_t over all episodes',
   consistent: true,
+  resampled: resampledMean,
   estimate({ n, offsets, weights, logRatios, rewards, shift, unconditional }) {
     const psi = Float64Array.from(unconditional);
     const shifted = shift.some((s) => s !== 0);

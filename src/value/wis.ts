@@ -8,12 +8,14 @@
  */
 import { sum, sumOf } from '../math/sum.ts';
 import type { Estimator } from './estimator.ts';
+import { resampledWis } from './intervals/resampled.ts';
 
 export const wis: Estimator = {
   name: 'WIS',
   requires: ['behaviour log-probabilities', 'returns'],
   convention: 'Σ w_T · G / Σ w_T; = SNIS = Hájek',
   consistent: true,
+  resampled: resampledWis,
   estimate({ n, weight, returns }) {
     const total = sum(weight);
     const value = sumOf(n, (i) => weight[i]! * returns[i]!) / total;

@@ -12,6 +12,7 @@
 import { mean } from '../math/statistics.ts';
 import { sum } from '../math/sum.ts';
 import type { Estimator } from './estimator.ts';
+import { resampledAliveMeanOverN } from './intervals/resampled.ts';
 import { rewardSums } from './reward-sums.ts';
 
 export const wpdisAliveMeanOverN: Estimator = {
@@ -20,6 +21,7 @@ export const wpdisAliveMeanOverN: Estimator = {
   convention:
     'alive-mean-over-n: weights over their mean among the alive, summed, divided by n; not consistent when lengths differ',
   consistent: false,
+  resampled: resampledAliveMeanOverN,
   estimate(w, { alive, aliveSum }) {
     const { n, offsets, weights, rewards, unconditional } = w;
     const ratio = rewardSums(w).map((a, t) => (a === 0 ? 0 : a / aliveSum[t]!)); // a / b

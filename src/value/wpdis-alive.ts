@@ -10,6 +10,7 @@
 import { mean } from '../math/statistics.ts';
 import { sum } from '../math/sum.ts';
 import type { Estimator } from './estimator.ts';
+import { resampledAlive } from './intervals/resampled.ts';
 import { rewardSums } from './reward-sums.ts';
 
 export const wpdisAlive: Estimator = {
@@ -17,6 +18,7 @@ export const wpdisAlive: Estimator = {
   requires: ['behaviour log-probabilities', 'turn rewards'],
   convention: 'alive: each denominator sums the episodes still alive; not consistent when lengths differ',
   consistent: false,
+  resampled: resampledAlive,
   estimate(w, { aliveSum }) {
     const { n, offsets, weights, rewards, unconditional } = w;
     const term = rewardSums(w).map((a, t) => (a === 0 ? 0 : a / aliveSum[t]!));

@@ -10,6 +10,7 @@
 import { mean } from '../math/statistics.ts';
 import { sum } from '../math/sum.ts';
 import type { Estimator } from './estimator.ts';
+import { resampledCarried } from './intervals/resampled.ts';
 import { rewardSums } from './reward-sums.ts';
 
 export const wpdisCarried: Estimator = {
@@ -17,6 +18,7 @@ export const wpdisCarried: Estimator = {
   requires: ['behaviour log-probabilities', 'turn rewards'],
   convention: 'carried: an ended episode keeps its weight in later denominators; = CWPDIS as published',
   consistent: true,
+  resampled: resampledCarried,
   estimate(w, { carriedSum }) {
     const { n, stages: T, offsets, weights, rewards, shift, logWeight, unconditional } = w;
     const term = rewardSums(w).map((a, t) => (a === 0 ? 0 : a / carriedSum[t]!)); // a_t / b_t

@@ -1,3 +1,4 @@
+import type { BehaviourTable } from '../policy/behaviour-table.ts';
 import type { TrainedOn } from '../schema/trained-on.ts';
 import type { Warning } from '../schema/warning.ts';
 import type { Trajectories } from '../trajectories/trajectories.ts';
@@ -22,6 +23,10 @@ export interface LogRatios {
   readonly warnings: readonly Warning[];
   /** All action probabilities of a declared tabular target; null for recorded scores, which know only the logged action's. */
   readonly table: TargetTable | null;
+  /** Whether the behaviour's part was logged (as it is where this is absent) or estimated by a model. */
+  readonly propensities?: 'logged' | 'estimated';
+  /** The behaviour's probabilities of all classes, where they are known or estimated. */
+  readonly behaviour?: BehaviourTable;
 }
 
 /** π(· | cell) of a declared tabular target on the logged turns. */

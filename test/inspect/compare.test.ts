@@ -2,7 +2,7 @@ import { fc, test as property } from '@fast-check/vitest';
 import { afterEach, expect, test } from 'vitest';
 import { compare } from '../../src/inspect/compare.ts';
 import { random, uniform } from '../../src/math/random.ts';
-import { type CompareConfigInput, Comparison } from '../../src/schema/compare.ts';
+import { type CompareConfigInput, Comparison, type OutcomeComparison } from '../../src/schema/compare.ts';
 import type { EpisodeInput } from '../../src/schema/episode.ts';
 import { simulateToolAgent } from '../../src/simulate/tool-agent.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -115,7 +115,7 @@ test('success: the table of trial pairs and pass^k by hand', async () => {
         [1, 1],
       ],
       [
-        [0, 0],
+        [1, 0],
         [1, 0, 0],
       ],
       [
@@ -128,10 +128,10 @@ test('success: the table of trial pairs and pass^k by hand', async () => {
   expect(c.primary).toBe('success');
   const o = c.outcomes[0]!;
   const { pairs, passHatK } = o.success!;
-  // p_A = ½, 0, 1, 1; p_B = 1, ⅓, 1, 0.
-  expect(pairs.both).toBeCloseTo((0.5 + 0 + 1 + 0) / 4, 12);
-  expect(pairs.onlyA).toBeCloseTo((0 + 0 + 0 + 1) / 4, 12);
-  expect(pairs.onlyB).toBeCloseTo((0.5 + 1 / 3 + 0 + 0) / 4, 12);
+  // p_A = ½, ½, 1, 1; p_B = 1, ⅓, 1, 0.
+  expect(pairs.both).toBeCloseTo((0.5 + 1 / 6 + 1 + 0) / 4, 12);
+  expect(pairs.onlyA).toBeCloseTo((0 + 1 / 3 + 0 + 1) / 4, 12);
+  expect(pairs.onlyB).toBeCloseTo((0.5 + 1 / 6 + 0 + 0) / 4, 12);
   expect(pairs.onlyB - pairs.onlyA).toBeCloseTo(o.difference.value, 12);
   expect(pairs.both + pairs.onlyA + pairs.onlyB + pairs.neither).toBeCloseTo(1, 12);
   // For 0/1 the win rate is ½ + d/2.
@@ -166,7 +166,7 @@ test('turns, cost, latency and tool errors: less is better, unknown is not 0', a
   const c = await compared([
     episode('A', 't', 1, { cost: 2, turns: turns(4, 1), ...at(1.5) }),
     episode('B', 't', 0, { cost: 1, turns: turns(2, 0), ...at(4) }),
-    episode('B', 't', 0, { cost: null, turns: turns(3, null), ...at(-2) }),
+    episode('B', 't', 0, { cost: null, turns: [...turns(1, 1)!, ...turns(2, null)!], ...at(-2) }),
   ]);
   const of = (name: string) => c.outcomes.find((o) => o.outcome === name)!;
   expect(of('turns').difference.value).toBe(2.5 - 4);
@@ -222,7 +222,17 @@ test('aborted, without a task, without a reward, NaN: out, each counted; both de
 const rewards = fc.array(fc.integer({ min: -3, max: 3 }), { minLength: 1, maxLength: 4 });
 const grids = fc.array(fc.tuple(rewards, rewards), { minLength: 5, maxLength: 9 });
 const options = { outcomes: ['return' as const] };
-const few = { numRuns: 15 };
+const few = { numRuns: 8 };
+/** The return under each pair of policies of one store. */
+async function pairs(episodes: Iterable<EpisodeInput>, ...of: readonly (readonly [string, string])[]) {
+  const store = await storeOf(episodes);
+  opened.push(store);
+  const out = [];
+  for (const [a, b] of of) out.push(Comparison.parse(await compare(store, a, b, options)).outcomes[0]!);
+  return out as [OutcomeComparison, OutcomeComparison];
+}
+const named = (name: string, g: Grid, side: 0 | 1): EpisodeInput[] =>
+  g.flatMap((x, c) => x[side].map((r) => episode(name, `t${c}`, r)));
 /** Numbers apart from rounding. */
 const near = (a: number | null, b: number | null): void => {
   if (a === null || b === null) expect(a).toBe(b);
@@ -230,8 +240,7 @@ const near = (a: number | null, b: number | null): void => {
 };
 
 property.prop([grids], few)('swapping A and B turns every sign', async (g) => {
-  const one = (await compared(grid(g), options)).outcomes[0]!;
-  const two = (await compared(grid(g.map(([a, b]) => [b, a])), options)).outcomes[0]!;
+  const [one, two] = await pairs(grid(g), ['A', 'B'], ['B', 'A']);
   near(one.difference.value, -two.difference.value);
   near(one.difference.se, two.difference.se);
   near(one.difference.interval?.lo ?? null, two.difference.interval ? -two.difference.interval.hi : null);
@@ -244,8 +253,8 @@ property.prop([grids], few)('swapping A and B turns every sign', async (g) => {
 property.prop([grids, fc.integer({ min: -9, max: 9 })], few)(
   'c more for B shifts the difference by c',
   async (g, c) => {
-    const one = (await compared(grid(g), options)).outcomes[0]!;
-    const two = (await compared(grid(g.map(([a, b]) => [a, b.map((x) => x + c)])), options)).outcomes[0]!;
+    const shifted: Grid = g.map(([a, b]) => [a, b.map((x) => x + c)]);
+    const [one, two] = await pairs([...grid(g), ...named('C', shifted, 1)], ['A', 'B'], ['A', 'C']);
     near(two.difference.value, one.difference.value + c);
     near(two.difference.se, one.difference.se);
     near(two.difference.theseTasks?.se ?? null, one.difference.theseTasks?.se ?? null);
@@ -270,8 +279,9 @@ property.prop([grids, fc.integer({ min: 2, max: 3 })], few)(
   'duplicated trials leave the difference and its standard error',
   async (g, times) => {
     const again = (x: readonly number[]): number[] => Array.from({ length: times }, () => x).flat();
-    const one = (await compared(grid(g), options)).outcomes[0]!;
-    const two = (await compared(grid(g.map(([a, b]) => [again(a), again(b)])), options)).outcomes[0]!;
+    const twice: Grid = g.map(([a, b]) => [again(a), again(b)]);
+    const all = [...grid(g), ...named('C', twice, 0), ...named('D', twice, 1)];
+    const [one, two] = await pairs(all, ['A', 'B'], ['C', 'D']);
     near(one.difference.value, two.difference.value);
     near(one.difference.se, two.difference.se);
     near(one.winRate.value, two.winRate.value);
