@@ -1,8 +1,14 @@
-import { type BenchResult, table } from './result.ts';
+import { type BenchResult, type Study, table } from './result.ts';
 
-/** Benchmarks by name; each is loaded only when it is asked for. */
-const benches: Readonly<Record<string, () => Promise<{ bench(): Promise<BenchResult> }>>> = {
+/** Benchmarks and studies by name; each is loaded only when it is asked for. */
+const benches: Readonly<
+  Record<string, () => Promise<{ bench(flags: readonly string[]): Promise<BenchResult | Study> }>>
+> = {
   ingest: () => import('./ingest.ts'),
+  'tool-agent': () => import('./tool-agent.ts'),
+  coverage: () => import('./coverage.ts'),
+  value: () => import('./value.ts'),
+  steps: () => import('./steps.ts'),
 };
 
 const [name, ...flags] = process.argv.slice(2);
@@ -13,5 +19,7 @@ if (!load) {
   );
   process.exit(2);
 }
-const result = await (await load()).bench();
-process.stdout.write(flags.includes('--json') ? `${JSON.stringify(result, null, 2)}\n` : table(result));
+const json = flags.includes('--json');
+const result = await (await load()).bench(flags.filter((flag) => flag !== '--json'));
+if ('text' in result) process.stdout.write(json ? `${JSON.stringify(result.data, null, 2)}\n` : result.text);
+else process.stdout.write(json ? `${JSON.stringify(result, null, 2)}\n` : table(result));

@@ -31,6 +31,12 @@ export interface BenchResult {
   readonly exponent: number | null;
 }
 
+/** What is measured against the truth rather than beside a peer. */
+export interface Study {
+  readonly data: unknown;
+  readonly text: string;
+}
+
 export function machine(): string {
   const [first] = cpus();
   return `${cpus().length} × ${first?.model.trim() ?? 'unknown'}, ${(totalmem() / 2 ** 30).toFixed(0)} GB, Node ${process.version}`;

@@ -2,6 +2,7 @@ import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { parseArgs } from 'node:util';
 import { audit } from '../src/audit/audit.ts';
 import { runCritic } from '../src/critic/credit.ts';
 import { ingest } from '../src/ingest/ingest.ts';
@@ -12,6 +13,7 @@ import { ACTIONS, TOOL_AGENT_POLICIES } from '../src/simulate/tool-agent-law.ts'
 import { openStore } from '../src/store/store.ts';
 import { loadTrajectories } from '../src/trajectories/load.ts';
 import { logRatiosFromPolicyFile } from '../src/weights/from-policy-file.ts';
+import type { Study } from './result.ts';
 
 /** What the critic and the estimators say of simulated logs against what is exactly true. */
 export interface Truthfulness {
@@ -30,8 +32,36 @@ export interface Truthfulness {
   }[];
 }
 
+/** `npm run bench tool-agent -- --episodes 200000 --tasks 20000 --seed 1` */
+export async function bench(flags: readonly string[]): Promise<Study> {
+  const { values } = parseArgs({
+    args: [...flags],
+    options: {
+      episodes: { type: 'string', default: '200000' },
+      tasks: { type: 'string', default: '20000' },
+      seed: { type: 'string', default: '1' },
+    },
+  });
+  const data = await toolAgent(Number(values.episodes), Number(values.tasks), Number(values.seed));
+  const { v, advantage } = data.critic;
+  const text = [
+    `tool-agent: ${data.episodes} episodes, ${data.tasks} tasks`,
+    `V  against the exact V: RMSE ${v.rmse.toFixed(4)}, correlation ${v.correlation.toFixed(4)}, ${v.n} turns`,
+    `A  against the exact A: RMSE ${advantage.rmse.toFixed(4)}, correlation ${advantage.correlation.toFixed(4)}`,
+    ...data.estimates.map(
+      (e) =>
+        `${e.policy.padEnd(8)} ${e.estimator.padEnd(5)} ${e.value.toFixed(4)}  exact ${e.exact.toFixed(4)}  ${e.z.toFixed(2)} exact standard errors off  ${e.verdict}`,
+    ),
+    `seconds: ${Object.entries(data.seconds)
+      .map(([what, s]) => `${what} ${s.toFixed(1)}`)
+      .join(', ')}`,
+    '',
+  ].join('\n');
+  return { data, text };
+}
+
 /**
- * `npm run bench tool-agent -- --episodes 200000`: the whole road on the tool-agent world, from
+ * The whole road on the tool-agent world, from
  * JSONL through the store, beside its exact values.
  */
 export async function toolAgent(episodes: number, tasks: number, seed: number): Promise<Truthfulness> {

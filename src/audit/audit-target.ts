@@ -1,22 +1,36 @@
 import { existsSync } from 'node:fs';
+import { behaviourFeatures } from '../policy/behaviour-features.ts';
+import { behaviourModel } from '../policy/behaviour-model.ts';
+import { behaviourFromPolicyFile } from '../policy/behaviour-table.ts';
 import { readPolicyFile } from '../policy/read-policy-file.ts';
 import type { Audit } from '../schema/audit.ts';
 import type { AuditConfig } from '../schema/audit-config.ts';
 import type { TrainedOn } from '../schema/trained-on.ts';
 import type { Store } from '../store/store.ts';
 import { loadTrajectories } from '../trajectories/load.ts';
+import type { Trajectories } from '../trajectories/trajectories.ts';
+import { withDeclaredBehaviour } from '../weights/declared-behaviour.ts';
+import { labelEstimated, withEstimatedPropensities } from '../weights/estimated-propensities.ts';
 import { logRatiosFromPolicyFile } from '../weights/from-policy-file.ts';
 import { logRatiosFromScores, unknownTarget } from '../weights/from-scores.ts';
+import type { LogRatios } from '../weights/ratios.ts';
 import { loggedMeasures } from '../weights/require-behaviour.ts';
 import { readSources, scoredPolicies } from '../weights/scores.ts';
 import { withTokenLogprobs } from '../weights/token-sums.ts';
 import { audit } from './audit.ts';
+import { detailsOf } from './details.ts';
 import { auditWithoutBehaviour } from './without-behaviour.ts';
 
 export interface AuditTargetOptions {
   /** What the target was trained on, instead of what it says itself. */
   readonly trainedOn?: TrainedOn | undefined;
   readonly config?: Partial<AuditConfig> | undefined;
+  /** Propensities of the action classes from a model of the logs, instead of logged ones. */
+  readonly estimatePropensities?: boolean | undefined;
+  /** Path of the behaviour as a policy file, for the diagnostics that need all its probabilities. */
+  readonly behaviour?: string | undefined;
+  /** Also the diagnostics that read text and tokens. */
+  readonly details?: boolean | undefined;
 }
 
 /**
@@ -29,17 +43,41 @@ export async function auditTarget(
   target: string,
   options: AuditTargetOptions = {},
 ): Promise<Audit> {
-  const { trainedOn, config = {} } = options;
   const t = await withTokenLogprobs(store, await loadTrajectories(store));
+  const ratios = await ratiosOrRefusal(store, t, target, options);
+  if ('verdict' in ratios) return ratios;
+  return audit(ratios, options.config, options.details ? await detailsOf(store, ratios) : {});
+}
+
+/** Log-ratios of a target on loaded logs, or the audit that refuses it for what the logs lack. */
+export async function ratiosOrRefusal(
+  store: Store,
+  t: Trajectories,
+  target: string,
+  options: AuditTargetOptions = {},
+): Promise<LogRatios | Audit> {
+  const { trainedOn, config = {}, estimatePropensities, behaviour } = options;
+  if (estimatePropensities) {
+    const model = behaviourModel(t, await behaviourFeatures(store, t), { seed: config.seed ?? 0 });
+    const ratios = await ratiosOrRefusal(store, withEstimatedPropensities(t, model), target, {
+      trainedOn,
+      config,
+    });
+    return 'verdict' in ratios ? ratios : labelEstimated(ratios, model);
+  }
+  if (behaviour !== undefined) {
+    const ratios = await ratiosOrRefusal(store, t, target, { trainedOn, config });
+    if ('verdict' in ratios) return ratios;
+    return withDeclaredBehaviour(ratios, behaviourFromPolicyFile(t, readPolicyFile(behaviour)));
+  }
   const measures = loggedMeasures(t).map((m) => m.measure);
   if (measures.length === 0) return auditWithoutBehaviour(t, target, config);
-  if (!(await isFile(store, target)))
-    return audit(await logRatiosFromScores(store, t, target, trainedOn), config);
+  if (!(await isFile(store, target))) return logRatiosFromScores(store, t, target, trainedOn);
   const file = readPolicyFile(target);
   if (!measures.includes('log_propensity'))
     return auditWithoutBehaviour(t, file.policy, config, 'log_propensity');
   const policy = trainedOn === undefined ? file : { ...file, trained_on: trainedOn };
-  return audit(logRatiosFromPolicyFile(t, policy, await readSources(store)), config);
+  return logRatiosFromPolicyFile(t, policy, await readSources(store));
 }
 
 /** A recorded name first, then a file; anything else is unknown. */

@@ -1,8 +1,10 @@
+import { type DiagnoseOptions, diagnose } from '../diagnostics/diagnose.ts';
 import { stageTable } from '../diagnostics/stages.ts';
 import { unsupportedMass } from '../diagnostics/unsupported-mass.ts';
 import { weightSummary } from '../diagnostics/weight-summary.ts';
 import type { Audit, Reason, Stage, Verdict } from '../schema/audit.ts';
 import { AuditConfig } from '../schema/audit-config.ts';
+import type { BehaviourCoverage } from '../schema/behaviour-coverage.ts';
 import { EvaluationConfig } from '../schema/evaluation.ts';
 import { evaluate } from '../value/evaluate.ts';
 import { behaviourCoverage } from '../weights/behaviour-coverage.ts';
@@ -17,7 +19,11 @@ import { whatNext } from './what-next.ts';
  * with reasons, turn by turn. Where refused the evaluation keeps its bounds and loses its intervals.
  * O(turns + n log n).
  */
-export function audit(ratios: LogRatios, config: Partial<AuditConfig> = {}): Audit {
+export function audit(
+  ratios: LogRatios,
+  config: Partial<AuditConfig> = {},
+  options: DiagnoseOptions = {},
+): Audit {
   const settings = AuditConfig.parse(config);
   const w = episodeWeights(ratios, settings.discount);
   if (w.n === 0) return nothingLeft(ratios, settings);
@@ -43,6 +49,7 @@ export function audit(ratios: LogRatios, config: Partial<AuditConfig> = {}): Aud
     weights: evidence.weights,
     unsupported: evidence.unsupported,
     evaluation: permitIntervals(evaluation, verdict),
+    diagnostics: diagnose(ratios, w, { range: settings.range, ...options }),
     behaviour: behaviourCoverage(ratios.trajectories),
     warnings: evaluation.warnings,
     config: settings,
@@ -50,24 +57,29 @@ export function audit(ratios: LogRatios, config: Partial<AuditConfig> = {}): Aud
 }
 
 /** The worst reason decides. */
-function verdictOf(reasons: readonly Reason[]): Verdict {
+export function verdictOf(reasons: readonly Reason[]): Verdict {
   if (reasons.some((r) => r.verdict === 'refused')) return 'refused';
   return reasons.length > 0 ? 'weak' : 'supported';
 }
 
-function usableHorizon(stages: readonly Stage[], { minEss, minTurnEss, turnShare }: AuditConfig): number {
+export function usableHorizon(stages: readonly Stage[], { minEss, minTurnEss, turnShare }: AuditConfig): number {
   const short = stages.findIndex(
     (s) => s.essCarried < minEss || ((s.targetShare ?? 0) >= turnShare && s.essAlive < minTurnEss),
   );
   return short < 0 ? stages.length : short;
 }
 
-function evaluationConfig(c: AuditConfig): EvaluationConfig {
+/** What of an audit's settings an evaluation takes. */
+export function evaluationConfig(c: AuditConfig): EvaluationConfig {
   const { level, discount, range, interval, replicates, seed, maxWeight } = c;
   return EvaluationConfig.parse({ level, discount, range, interval, replicates, seed, maxWeight });
 }
 
-function nothingLeft(ratios: LogRatios, config: AuditConfig): Audit {
+export function nothingLeft(
+  ratios: LogRatios,
+  config: AuditConfig,
+  behaviour: BehaviourCoverage = behaviourCoverage(ratios.trajectories),
+): Audit {
   const { episodes, tasks } = ratios.held;
   const trained = episodes > 0;
   return {
@@ -95,7 +107,7 @@ function nothingLeft(ratios: LogRatios, config: AuditConfig): Audit {
     weights: null,
     unsupported: null,
     evaluation: null,
-    behaviour: behaviourCoverage(ratios.trajectories),
+    behaviour,
     warnings: [...ratios.warnings],
     config,
   };

@@ -1,9 +1,10 @@
-import { normalCdf, studentQuantile } from '../math/distributions.ts';
 import type { Reason, Stage, UnsupportedMass, WeightSummary } from '../schema/audit.ts';
 import type { AuditConfig } from '../schema/audit-config.ts';
 import type { Evaluation } from '../schema/evaluation.ts';
 import { estimators } from '../value/estimators.ts';
 import type { LogRatios } from '../weights/ratios.ts';
+import { worstMeanWeight } from './mean-weight-test.ts';
+import { shareInWords } from './target-share.ts';
 
 export interface Evidence {
   readonly ratios: LogRatios;
@@ -34,6 +35,8 @@ function refusals(
       K,
       c.minTasks,
     );
+  for (const { message } of classesNotLogged(ratios, unsupported, c, 'refused'))
+    refuse('class-not-logged', message, null, null);
   if (w.followers === 0) {
     refuse('no-followers', 'no logged episode is one that the target could have produced', 0, 1);
     return out;
@@ -54,8 +57,9 @@ function refusals(
     );
   const thin = thinnestTurn(stages, c);
   if (thin !== null && thin.essAlive < c.minTurnEss)
-    refuse('thin-turn', thinMessage(thin), thin.essAlive, c.minTurnEss, thin.turn);
-  const off = worstMeanWeight(stages, K, c.meanWeightZ);
+    refuse('thin-turn', thinMessage(thin, stages), thin.essAlive, c.minTurnEss, thin.turn);
+  // Fewer tasks give no standard error to test with; that is refused above.
+  const off = K < c.minTasks ? null : worstMeanWeight(stages, evaluation.episodes.used, K, c.meanWeightZ);
   if (off !== null)
     refuse(
       'mean-weight',
@@ -71,6 +75,8 @@ function refusals(
       unsupported.mass,
       c.maxUnsupported,
     );
+  for (const { code, message } of evaluation.warnings)
+    if (code === 'bounds-contradict') refuse(code, message, null, null);
   return out;
 }
 
@@ -96,7 +102,7 @@ function weaknesses(
     );
   const thin = thinnestTurn(stages, c);
   if (thin !== null && thin.essAlive >= c.minTurnEss && thin.essAlive < c.weakTurnEss)
-    weak('thin-turn', thinMessage(thin), thin.essAlive, c.weakTurnEss, thin.turn);
+    weak('thin-turn', thinMessage(thin, stages), thin.essAlive, c.weakTurnEss, thin.turn);
   const limit = Math.min(c.weakTailIndex, w.kHatThreshold ?? c.weakTailIndex);
   if (w.kHat !== null && w.kHat > limit)
     weak('heavy-tail', `the weights have a heavy tail, Pareto k̂ ${w.kHat.toFixed(2)}`, w.kHat, limit);
@@ -127,6 +133,8 @@ function weaknesses(
     );
   if (!ratios.held.known)
     weak('trained-on-unknown', 'whether the target was trained on these logs is not known', null, null);
+  for (const { message } of classesNotLogged(ratios, unsupported, c, 'weak'))
+    weak('class-not-logged', message, null, null);
   for (const { code, message } of ratios.warnings)
     if (NOTICED.includes(code)) weak(code, message, null, null);
   for (const e of evaluation.estimates)
@@ -146,28 +154,6 @@ function weaknesses(
 /** Warnings of the ratios that no figure shows. */
 const NOTICED = ['constant-propensity', 'logprob-kind-unknown', 'estimated-propensities'];
 
-/**
- * The mean weight that is furthest from 1, if beyond chance. The limit is that of t(K − 1) with the
- * normal's chance; for turns before the last it is raised for their number (Bonferroni).
- */
-function worstMeanWeight(stages: readonly Stage[], K: number, z: number) {
-  const chance = normalCdf(-z);
-  const last = studentQuantile(1 - chance, Math.max(1, K - 1));
-  const earlier = studentQuantile(1 - chance / Math.max(1, stages.length), Math.max(1, K - 1));
-  let worst: { turn: number; mean: string; z: number | null; limit: number } | null = null;
-  let excess = 1;
-  for (const s of stages) {
-    const limit = s.turn === stages.length - 1 ? last : earlier;
-    const certain = s.z === null && K > 1 && !(Math.abs((s.meanWeight ?? Number.NaN) - 1) < 1e-9);
-    const beyond = certain ? Infinity : Math.abs(s.z ?? 0) / limit;
-    if (beyond > excess) {
-      excess = beyond;
-      worst = { turn: s.turn, mean: s.meanWeight?.toPrecision(3) ?? 'not finite', z: s.z, limit };
-    }
-  }
-  return worst;
-}
-
 /** Of the turns that the target reaches often, the one that fewest rollouts stand for. */
 function thinnestTurn(stages: readonly Stage[], c: AuditConfig): Stage | null {
   let thin: Stage | null = null;
@@ -176,8 +162,19 @@ function thinnestTurn(stages: readonly Stage[], c: AuditConfig): Stage | null {
   return thin;
 }
 
-const thinMessage = (s: Stage): string =>
-  `${((s.targetShare ?? 0) * 100).toFixed(0)} % of the target’s episodes reach turn ${s.turn}, and ${s.essAlive.toFixed(1)} logged ones stand for them`;
+const thinMessage = (s: Stage, stages: readonly Stage[]): string =>
+  `${shareInWords(stages, s.turn)} of the target’s episodes reach turn ${s.turn}, and ${s.essAlive.toFixed(1)} logged ones stand for them`;
+
+/** Classes that the logs do not have, where the target reaches them: with what verdict is a matter of how often. */
+function classesNotLogged(
+  { warnings }: LogRatios,
+  { mass }: UnsupportedMass,
+  c: AuditConfig,
+  verdict: Reason['verdict'],
+) {
+  const reached = mass === null || mass <= 0 ? null : mass > c.maxUnsupported ? 'refused' : 'weak';
+  return reached === verdict ? warnings.filter((w) => w.code === 'class-not-logged') : [];
+}
 
 function firstCell({ cells: [first] }: UnsupportedMass): string {
   return first === undefined ? '' : `${first.actions.join(', ')} in ${first.cell}`;

@@ -1,5 +1,6 @@
 import type { Audit } from '../schema/audit.ts';
 import { AuditConfig } from '../schema/audit-config.ts';
+import type { BehaviourCoverage } from '../schema/behaviour-coverage.ts';
 import type { Trajectories } from '../trajectories/trajectories.ts';
 import { behaviourCoverage, percent, whatToLog } from '../weights/behaviour-coverage.ts';
 
@@ -13,7 +14,16 @@ export function auditWithoutBehaviour(
   config: Partial<AuditConfig> = {},
   needs?: 'log_propensity',
 ): Audit {
-  const behaviour = behaviourCoverage(t);
+  return refusedForBehaviour(behaviourCoverage(t), target, config, needs);
+}
+
+/** The same from what is known of the logs. */
+export function refusedForBehaviour(
+  behaviour: BehaviourCoverage,
+  target: string,
+  config: Partial<AuditConfig> = {},
+  needs?: 'log_propensity',
+): Audit {
   const { behaviourLogPropensity, behaviourLogprob } = behaviour;
   const best = needs ? behaviourLogPropensity : Math.max(behaviourLogPropensity, behaviourLogprob);
   return {

@@ -42,11 +42,29 @@ export function evaluationText({ evaluation }: Audit): string {
   const notes = e.estimates.flatMap((x) => x.warnings.map((w) => `  ${w.message}\n`));
   return [
     `${casesText(e)}\n${table(['estimator', 'value', 'se', intervalHeader(e), 'ESS', 'convention'], rows, [1, 2, 3, 4], 100)}`,
+    partsText(e),
     boundsText(e),
     notes.length > 0 ? `Notes\n${notes.join('')}` : '',
   ]
     .filter((part) => part !== '')
     .join('\n');
+}
+
+/** What the doubly robust values are made of. */
+function partsText({ estimates }: Evaluation): string {
+  const rows = estimates.flatMap((x) =>
+    x.parts === undefined
+      ? []
+      : [
+          [
+            x.estimator,
+            ...[x.value, x.parts.regression, x.parts.correction, x.parts.ipw].map((v) => formatNumber(v)),
+          ],
+        ],
+  );
+  if (rows.length === 0) return '';
+  const header = ['estimator', 'value', '= regression', '+ correction', 'weights alone'];
+  return `What the doubly robust values are made of\n${table(header, rows, [1, 2, 3, 4])}`;
 }
 
 function headlineText(e: Evaluation, verdict: Audit['verdict']): string {
@@ -113,7 +131,7 @@ function stagesText(stages: readonly Stage[]): string {
     formatCount(s.alive),
     formatCount(s.followers),
     formatCount(s.followerTasks),
-    formatShare(s.targetShare),
+    reached(s.targetShare),
     formatNumber(s.essStagewise, 1),
     formatNumber(s.essCarried, 1),
     formatNumber(s.essAlive, 1),
@@ -141,6 +159,10 @@ function stagesText(stages: readonly Stage[]): string {
   const note = step > 1 ? `  every ${step}th of ${stages.length} turns; --json has all\n` : '';
   return table(header, rows, [...header.keys()]) + note;
 }
+
+/** An estimated share: above 1 it is sampling error; --json has the number. */
+const reached = (share: number | null): string =>
+  share === null ? '–' : `≈ ${formatShare(Math.min(share, 1))}`;
 
 const intervalHeader = (e: Evaluation): string => `${formatShare(e.config.level)} interval`;
 

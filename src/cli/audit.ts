@@ -1,20 +1,30 @@
 import { auditText } from './audit-text.ts';
 import { type Command, jsonOption } from './command.ts';
+import { diagnosticsText } from './diagnostics-text.ts';
 import { auditNamed, exitCodeOf, targetOptions } from './target.ts';
 
 export const auditCommand: Command = {
   name: 'audit',
   summary: 'do the logs cover a target well enough to say what it is worth: supported, weak or refused',
-  options: { ...targetOptions, json: jsonOption },
+  options: {
+    ...targetOptions,
+    details: {
+      type: 'boolean',
+      help: 'coverage in detail: positivity, capped weights, overlap, calibration, tokens, where support ends',
+    },
+    json: jsonOption,
+  },
   examples: [
     'turnwise audit --store runs.duckdb --target candidate.json',
     'turnwise audit --store runs.duckdb --target candidate.json --range 0,1 --require weak --json',
+    'turnwise audit --store runs.duckdb --target candidate.json --estimate-propensities --require weak --details',
   ],
   async run(values, _positionals, io) {
     const result = await auditNamed(values);
     if (values.json) io.out(`${JSON.stringify(result, null, 2)}\n`);
     else {
       io.out(auditText(result));
+      if (values.details) io.out(`\n${diagnosticsText(result.diagnostics)}`);
       for (const { message } of result.warnings) io.err(`warning: ${message}\n`);
     }
     return exitCodeOf(result, values);

@@ -29,6 +29,8 @@ export interface Command {
   readonly positionals?: string;
   readonly options: Readonly<Record<string, Option>>;
   readonly examples: readonly string[];
+  /** Lines below the options: what a flag cannot say, the exit codes for instance. */
+  readonly notes?: readonly string[];
   run(values: Values, positionals: readonly string[], io: Io): Promise<0 | ExitCode>;
 }
 

@@ -12,6 +12,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   evaluate: async () => (await import('./evaluate.ts')).evaluateCommand,
   report: async () => (await import('./report.ts')).reportCommand,
   export: async () => (await import('./export.ts')).exportCommand,
+  import: async () => (await import('./import.ts')).importCommand,
   simulate: async () => (await import('./simulate.ts')).simulateCommand,
   schema: async () => (await import('./schema.ts')).schemaCommand,
 };

@@ -2,8 +2,8 @@ import { formatP, headline, powerWords, sideWords } from '../report/compare-word
 import { formatCount, formatInterval, formatNumber, formatShare } from '../report/format.ts';
 import { plain } from '../report/plain.ts';
 import type { Comparison, OutcomeComparison } from '../schema/compare.ts';
-import { wrap } from './describe.ts';
-import { table } from './table.ts';
+
+import { table, wrap } from './table.ts';
 
 /** A comparison for a person: the answer, every outcome, then the primary one at length. */
 export function comparisonText(c: Comparison): string {

@@ -1,6 +1,6 @@
 import { compare } from '../inspect/compare.ts';
 import { policyPair } from '../inspect/compare-selector.ts';
-import { formatCount } from '../report/format.ts';
+import { warningLine } from '../report/warning-line.ts';
 import { OutcomeName } from '../schema/compare.ts';
 import { failure } from '../schema/error.ts';
 import { openStore } from '../store/store.ts';
@@ -50,8 +50,7 @@ export const compareCommand: Command = {
       if (values.json) io.out(`${JSON.stringify(result, null, 2)}\n`);
       else {
         io.out(comparisonText(result));
-        for (const w of result.warnings)
-          io.err(`warning: ${w.message}${w.count === undefined ? '' : ` (${formatCount(w.count)})`}\n`);
+        for (const w of result.warnings) io.err(`warning: ${warningLine(w)}\n`);
       }
       return 0;
     } finally {

@@ -1,29 +1,23 @@
-import { formatCount, formatNumber, formatShare } from '../report/format.ts';
+import {
+  actionMark,
+  actionMarkNote,
+  isLoud,
+  type Mark,
+  offCentre,
+  turnMarkNote,
+  turnMarks,
+} from '../critic/marks.ts';
+import { formatCount, formatNumber, formatShare, formatSigned } from '../report/format.ts';
 import { firstLine } from '../report/plain.ts';
-import type {
-  ActionAdvantage,
-  ClusteredMean,
-  CriticReport,
-  EpisodeCredit,
-  HeldOutError,
-} from '../schema/credit.ts';
+import type { ClusteredMean, CriticReport, EpisodeCredit, HeldOutError } from '../schema/credit.ts';
 import type { TurnText } from '../trajectories/texts.ts';
-import { table } from './table.ts';
-
-/** Warnings that must be read before any number: part of the text itself. */
-export const LOUD = [
-  'zero-variance',
-  'no-better-than-constant',
-  'gain-not-clear',
-  'no-better-than-placebo',
-  'no-better-than-length',
-];
+import { table, wrap } from './table.ts';
 
 /** The summary for a person. */
 export function creditText(r: CriticReport): string {
   const parts = [
     `Critic ${r.critic.name}: ${formatCount(r.n)} episodes, ${formatCount(r.tasks)} tasks, ${formatCount(r.turns)} turns; held out by task in ${r.critic.folds} folds`,
-    ...r.warnings.filter((w) => LOUD.includes(w.code)).map((w) => `!! ${w.message}`),
+    ...r.warnings.filter(isLoud).map((w) => `!! ${w.message}`),
     '',
     heldOut(r),
     actions(r),
@@ -63,39 +57,37 @@ function heldOut(r: CriticReport): string {
   )}`;
 }
 
-const withSe = (m: ClusteredMean): string => `${signed(m.mean)} ± ${formatNumber(m.se)}`;
-const signed = (x: number): string => (x > 0 ? '+' : '') + formatNumber(x);
+const withSe = (m: ClusteredMean): string => `${formatSigned(m.mean)} ± ${formatNumber(m.se)}`;
+const marked = (mark: Mark, most = ''): string =>
+  mark === null ? '' : `${mark === 'helpful' ? '▲' : '▼'}${most} ${mark}`;
 
 function actions(r: CriticReport): string {
   if (r.actions.length === 0) return '';
   const most = 6;
   const shown =
     r.actions.length <= 2 * most ? r.actions : [...r.actions.slice(0, most), ...r.actions.slice(-most)];
-  const mark = (a: ActionAdvantage): string => {
-    const clear = a.delta.se !== null && Math.abs(a.delta.mean) > 2 * a.delta.se;
-    return clear ? (a.delta.mean > 0 ? '▲ helpful' : '▼ harmful') : '';
-  };
   const left = r.actions.length - shown.length;
-  return `Actions, most helpful first (± one standard error, CR1 by task)\n${table(
-    ['action', 'turns', 'tasks', 'mean δ', 'mean A', 'beyond 2 se'],
+  return `Actions, from the largest mean δ (± one standard error, CR1 by task)\n${table(
+    ['action', 'turns', 'tasks', 'mean δ', 'mean A', ''],
     shown.map((a) => [
       a.action,
       formatCount(a.n),
       formatCount(a.tasks),
       withSe(a.delta),
       withSe(a.advantage),
-      mark(a),
+      marked(actionMark(r, a)),
     ]),
     [1, 2, 3, 4],
-    40,
-  )}${left > 0 ? `  ${left} in between left out; --json has all\n` : ''}`;
+    56,
+  )}${left > 0 ? `  ${left} in between left out; --json has all\n` : ''}${wrap(actionMarkNote(r), 98)}`;
 }
 
 function stages(r: CriticReport): string {
   const most = 12;
-  const left = r.stages.length - most;
-  return `Mean of A by turn (about 0)\n${table(
-    ['turn', 'turns', 'tasks', 'mean A', 'regression'],
+  const left = r.stages.slice(most);
+  const failed = (of: typeof left): number => of.filter((s) => offCentre(r.stages, s)).length;
+  return `Mean of A by turn: 0 within error for a critic of the logging policy\n${table(
+    ['turn', 'turns', 'tasks', 'mean A', 'regression', ''],
     r.stages
       .slice(0, most)
       .map((s) => [
@@ -104,14 +96,19 @@ function stages(r: CriticReport): string {
         formatCount(s.tasks),
         withSe(s.advantage),
         s.pooled ? 'pooled' : 'its own',
+        offCentre(r.stages, s) ? 'not 0' : '',
       ]),
     [0, 1, 2, 3],
-  )}${left > 0 ? `  ${left} later turns left out; --json has all\n` : ''}`;
+  )}${
+    left.length > 0
+      ? `  ${left.length} later turns left out, ${failed(left) === 0 ? 'none' : failed(left)} of them not 0; --json has all\n`
+      : ''
+  }`;
 }
 
 function calibration(r: CriticReport): string {
   return `Calibration: tenths of the turns by V\n${table(
-    ['predicted', 'observed', 'se', 'turns', 'tasks'],
+    ['predicted', 'observed', 'se of it', 'turns', 'tasks'],
     r.calibration.map((c) => [
       formatNumber(c.predicted),
       formatNumber(c.observed),
@@ -134,54 +131,44 @@ function models(r: CriticReport): string {
   return `${method}; ${stateFeatures} state and ${actionFeatures} action features, ${interactions}; ${stages.filter(Boolean).join(', ')}`;
 }
 
-/** One episode, turn by turn, with the most helpful and the most harmful turn marked. */
+/** One episode, turn by turn, with the most helpful and the most harmful turn marked where they are clear. */
 export function episodeText(
   r: CriticReport,
   episode: EpisodeCredit,
   texts: readonly TurnText[],
-  rewards: readonly number[], // the episode's reward paid at its last turn
   ending: string,
 ): string {
   const { turns } = episode;
-  // Where the critic knows no more than a constant, naming a turn would be a claim about noise.
-  const blind = r.warnings.some((w) => w.code === 'no-better-than-constant' || w.code === 'zero-variance');
-  const best = blind ? -1 : extreme(turns.map((k) => k.advantage));
-  const worst = blind ? -1 : extreme(turns.map((k) => -k.advantage));
+  const marks = turnMarks(r, episode);
   const textOf = new Map(texts.map((x) => [x.turn, x]));
   const rows = turns.map((k, i) => [
     String(k.turn),
     formatNumber(k.v),
+    k.reward === 0 ? '' : formatSigned(k.reward),
     i + 1 < turns.length ? formatNumber(turns[i + 1]!.v) : 'end',
-    rewards[i] === 0 ? '' : signed(rewards[i]!),
-    signed(k.advantage),
-    signed(k.delta),
+    formatSigned(k.delta),
+    `${formatSigned(k.advantage)} ± ${formatNumber(k.advantageSe)}`,
     k.supported ? 'yes' : 'no',
-    i === best ? '▲ most helpful' : i === worst ? '▼ most harmful' : '',
+    marked(marks[i]!, ' most'),
     actionLine(textOf.get(k.turn)),
   ]);
   const V0 = turns[0]!.v;
   const sum = turns.reduce((s, k) => s + k.delta, 0);
   return [
     `Episode ${firstLine(episode.episode, 60)}, task ${episode.task === null ? '(none)' : firstLine(episode.task, 60)}: return ${formatNumber(episode.return)}, ended: ${ending}`,
-    ...r.warnings.filter((w) => LOUD.includes(w.code)).map((w) => `!! ${w.message}`),
+    ...r.warnings.filter(isLoud).map((w) => `!! ${w.message}`),
     '',
     table(
-      ['turn', 'V before', 'V after', 'reward', 'A', 'δ', 'supported', '', 'action'],
+      ['turn', 'V before', 'reward', 'V after', 'δ', 'A ± se', 'supported', '', 'action'],
       rows,
       [0, 1, 2, 3, 4, 5],
       64,
     ),
-    `Σδ = ${signed(sum)} = return ${formatNumber(episode.return)} less V before turn ${turns[0]!.turn} ${formatNumber(V0)}`,
+    `δ = reward + V after − V before; Σδ = ${formatSigned(sum)} = return ${formatNumber(episode.return)} less V before turn ${turns[0]!.turn} ${formatNumber(V0)}`,
     'A: the turn against the average turn of this agent there. δ: A and the luck of what came back.',
+    wrap(turnMarkNote(r, episode), 98, '').trimEnd(),
     `${r.label.causal}\n`,
   ].join('\n');
-}
-
-/** Place of the largest value, where it is above 0. */
-function extreme(x: readonly number[]): number {
-  let at = -1;
-  for (let i = 0; i < x.length; i++) if (x[i]! > 0 && (at < 0 || x[i]! > x[at]!)) at = i;
-  return at;
 }
 
 function actionLine(text: TurnText | undefined): string {

@@ -1,4 +1,5 @@
 import { type CreditRun, episodeCredit, episodeCredits, findEpisode, runCritic } from '../critic/credit.ts';
+import { isLoud } from '../critic/marks.ts';
 import { saveTurnValues } from '../critic/save-values.ts';
 import type { EpisodeCredit } from '../schema/credit.ts';
 import { ENDINGS } from '../schema/episode.ts';
@@ -7,7 +8,7 @@ import { openStore, type Store } from '../store/store.ts';
 import { turnTexts } from '../trajectories/texts.ts';
 import { number, text, whole } from './arguments.ts';
 import { type Command, type Io, jsonOption, seedOption, storeOption, type Values } from './command.ts';
-import { creditText, episodeText, LOUD } from './credit-text.ts';
+import { creditText, episodeText } from './credit-text.ts';
 
 export const creditCommand: Command = {
   name: 'credit',
@@ -63,8 +64,7 @@ export const creditCommand: Command = {
       else io.out(creditText(run.fit.report));
       if (values.save) io.err(`${await saveTurnValues(store, run)} turn values kept as "${critic.name}"\n`);
       if (!values.json)
-        for (const w of run.fit.report.warnings)
-          if (!LOUD.includes(w.code)) io.err(`warning: ${w.message}\n`);
+        for (const w of run.fit.report.warnings) if (!isLoud(w)) io.err(`warning: ${w.message}\n`);
       return 0;
     } finally {
       store.close();
@@ -119,9 +119,7 @@ async function printEpisode(
   episode: EpisodeCredit,
 ): Promise<void> {
   const texts = await turnTexts(store, run.t.episodes.episode[row]!);
-  const first = run.t.episodeOffsets[row]!;
-  const rewards = episode.turns.map((_, k) => run.fit.rows.reward[first + k]!);
-  io.out(episodeText(run.fit.report, episode, texts, rewards, ENDINGS[run.t.episodes.ending[row]!]!));
+  io.out(episodeText(run.fit.report, episode, texts, ENDINGS[run.t.episodes.ending[row]!]!));
 }
 
 /** Episodes one by one: the whole text of a large store does not fit into one string. */

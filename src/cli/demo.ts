@@ -18,7 +18,7 @@ import { text, whole } from './arguments.ts';
 import { type Command, jsonOption, seedOption } from './command.ts';
 import { creditText } from './credit-text.ts';
 import { descriptionText } from './describe.ts';
-import { writePage } from './report.ts';
+import { cannotWrite, writeWhole } from './output-file.ts';
 import { table } from './table.ts';
 
 const DATASET = fileURLToPath(new URL('../../datasets/tool-agent/', import.meta.url));
@@ -40,7 +40,11 @@ export const demoCommand: Command = {
   examples: ['turnwise demo', 'turnwise demo --out /tmp/demo'],
   async run(values, _positionals, io) {
     const out = resolve(text(values, 'out')!);
-    mkdirSync(out, { recursive: true });
+    try {
+      mkdirSync(out, { recursive: true });
+    } catch (cause) {
+      throw cannotWrite(out, cause);
+    }
     const path = join(out, 'demo.duckdb');
     for (const file of [path, `${path}.wal`]) rmSync(file, { force: true });
     const store = await openStore(path, { mode: 'create' });
@@ -63,8 +67,8 @@ export const demoCommand: Command = {
       });
       const json = `${JSON.stringify(report, null, 2)}\n`;
       const page = join(out, 'report.html');
-      writePage(join(out, 'report.json'), json);
-      writePage(page, reportPage(report));
+      writeWhole(join(out, 'report.json'), json);
+      writeWhole(page, reportPage(report));
       if (values.json) io.out(json);
       else {
         io.out(`${descriptionText(report.description)}\n`);

@@ -1,26 +1,43 @@
 import { describe } from '../inspect/describe.ts';
 import { formatCount, formatInterval, formatNumber, formatShare } from '../report/format.ts';
+import { warningLine } from '../report/warning-line.ts';
 import type { Description, Spread } from '../schema/describe.ts';
 import { ENDINGS } from '../schema/episode.ts';
 import { openStore } from '../store/store.ts';
 import { text } from './arguments.ts';
 import { type Command, jsonOption, storeOption } from './command.ts';
-import { bar, table } from './table.ts';
+import { listEpisodes } from './list-episodes.ts';
+import { bar, table, wrap } from './table.ts';
 
 export const describeCommand: Command = {
   name: 'describe',
   summary: 'what is in a store: episodes, tasks, turns, rewards with their uncertainty, tools',
-  options: { store: storeOption, json: jsonOption },
-  examples: ['turnwise describe --store runs.duckdb', 'turnwise describe --store runs.duckdb --json'],
+  options: {
+    store: storeOption,
+    episodes: { type: 'boolean', help: 'list the episodes instead: id, task, policy, ending, return, turns' },
+    columns: { type: 'boolean', help: 'also name the columns without a value' },
+    notes: { type: 'boolean', help: 'also the conventions of the numbers' },
+    json: jsonOption,
+  },
+  examples: [
+    'turnwise describe --store runs.duckdb',
+    'turnwise describe --store runs.duckdb --episodes',
+    'turnwise describe --store runs.duckdb --json',
+  ],
   async run(values, _positionals, io) {
     const store = await openStore(text(values, 'store')!, { mode: 'read' });
     try {
+      if (values.episodes) {
+        await listEpisodes(store, io, values.json === true);
+        return 0;
+      }
       const description = await describe(store);
       if (values.json) io.out(`${JSON.stringify(description, null, 2)}\n`);
       else {
-        io.out(descriptionText(description));
-        for (const w of description.warnings)
-          io.err(`warning: ${w.message}${w.count === undefined ? '' : ` (${formatCount(w.count)})`}\n`);
+        io.out(
+          descriptionText(description, { notes: values.notes === true, columns: values.columns === true }),
+        );
+        for (const w of description.warnings) io.err(`warning: ${warningLine(w)}\n`);
       }
       return 0;
     } finally {
@@ -29,8 +46,11 @@ export const describeCommand: Command = {
   },
 };
 
-/** The description for a person: a screen or two of plain text. */
-export function descriptionText(d: Description): string {
+/** The description for a person: a screen or two of plain text; footnotes and empty columns when asked for. */
+export function descriptionText(
+  d: Description,
+  more: { readonly notes?: boolean; readonly columns?: boolean } = {},
+): string {
   const parts = [counts(d), reward(d), histograms(d)];
   if (d.policies.length > 1 || d.policies.some((p) => p.policy !== null))
     parts.push(
@@ -67,7 +87,7 @@ export function descriptionText(d: Description): string {
         [1, 2],
       )}`,
     );
-  parts.push(columns(d));
+  parts.push(columns(d, more.columns === true));
   if (d.sources.length > 0)
     parts.push(
       `Sources\n${table(
@@ -91,7 +111,7 @@ export function descriptionText(d: Description): string {
         90,
       )}`,
     );
-  return `${parts.filter((p) => p !== '').join('\n')}\n${d.notes.map((n) => wrap(n, 98)).join('')}`;
+  return `${parts.filter((p) => p !== '').join('\n')}\n${more.notes ? d.notes.map((n) => wrap(n, 98)).join('') : '  describe --notes: how returns, endings and errors are counted\n'}`;
 }
 
 const spread = (s: Spread, digits: number): string =>
@@ -135,7 +155,7 @@ function reward(d: Description): string {
   const rows: [string, string][] = [
     [
       'mean',
-      `${formatNumber(r.mean)}  (n = ${formatCount(r.n)} of ${formatCount(r.episodes)} episodes, ${formatCount(r.clusters)} clusters)`,
+      `${formatNumber(r.mean)}  (n = ${formatCount(r.n)} of ${formatCount(r.episodes)} episodes, ${formatCount(r.clusters)} tasks${r.missingTask > 0 ? '; an episode without a task is its own' : ''})`,
     ],
     ['new tasks', `se ${formatNumber(r.se, 4)}, ${level(r.interval)}`],
     [
@@ -144,7 +164,7 @@ function reward(d: Description): string {
         ? `se ${formatNumber(r.theseTasks.se, 4)}, ${level(r.theseTasks.interval)}`
         : '– (needs a task id and two returns of every task)',
     ],
-    ['naive', `se ${formatNumber(r.seNaive, 4)}, episodes taken as independent`],
+    ['episodes alone', `se ${formatNumber(r.seNaive, 4)}, as if they were independent`],
     ['range', `${formatNumber(r.min)} to ${formatNumber(r.max)}`],
   ];
   const out = [
@@ -169,7 +189,7 @@ function reward(d: Description): string {
 const level = (interval: { lo: number; hi: number; level: number; method: string } | null): string =>
   interval
     ? `${formatShare(interval.level)} ${formatInterval(interval)} (${interval.method})`
-    : 'no interval';
+    : 'no interval (fewer than 4 degrees of freedom)';
 
 function histograms(d: Description): string {
   const h = d.successHistogram;
@@ -182,7 +202,7 @@ function histograms(d: Description): string {
   )}`;
 }
 
-function columns(d: Description): string {
+function columns(d: Description, all: boolean): string {
   const group = (test: (present: number) => boolean): string =>
     d.columns
       .filter((c) => test(c.present))
@@ -198,7 +218,11 @@ function columns(d: Description): string {
   const empty = group((p) => p === 0);
   return [
     some.length > 0 ? `Columns filled in part\n${pairs(rows)}` : '',
-    empty ? `Columns without a value\n${wrap(empty, 96)}` : '',
+    !empty
+      ? ''
+      : all
+        ? `Columns without a value\n${wrap(empty, 96)}`
+        : `Columns without a value: ${formatCount(d.columns.filter((c) => c.present === 0).length)}, named by describe --columns\n`,
   ]
     .filter((p) => p !== '')
     .join('\n');
@@ -207,14 +231,4 @@ function columns(d: Description): string {
 function pairs(rows: readonly [string, string][]): string {
   const width = Math.max(...rows.map(([name]) => name.length));
   return rows.map(([name, value]) => `  ${name.padEnd(width)}  ${value}\n`).join('');
-}
-
-/** Text in lines of at most `width` characters, indented. */
-export function wrap(text: string, width: number): string {
-  const lines: string[] = [''];
-  for (const word of text.split(' ')) {
-    if (lines.at(-1)!.length + word.length + 1 > width) lines.push('');
-    lines[lines.length - 1] += lines.at(-1) === '' ? word : ` ${word}`;
-  }
-  return lines.map((line) => `  ${line}\n`).join('');
 }

@@ -9,6 +9,7 @@ import { openStore, type Store } from '../store/store.ts';
 import { TABLES, type TableName } from '../store/tables.ts';
 import { text, whole } from './arguments.ts';
 import { type Command, jsonOption, storeOption } from './command.ts';
+import { claimOutput } from './output-file.ts';
 
 const FORMATS = ['parquet', 'arrow'] as const;
 type Format = (typeof FORMATS)[number];
@@ -53,7 +54,10 @@ export const exportCommand: Command = {
         : [{ name: table, path: out }];
     const store = await openStore(text(values, 'store')!, { mode: 'read' });
     try {
-      for (const { path } of targets) checkTarget(path, values.force === true, shards !== undefined);
+      for (const { path } of targets) {
+        if (!isFolder(path)) claimOutput(path, values.force === true, [store.path]);
+        checkTarget(path, values.force === true, shards !== undefined);
+      }
       if (table === 'all') makeFolder(out);
       const files: Exported['files'] = [];
       for (const { name, path } of targets) {
@@ -74,6 +78,8 @@ export const exportCommand: Command = {
 function write(store: Store, table: TableName, path: string, format: Format, shards: number | undefined) {
   return format === 'arrow' ? exportArrow(store, table, path) : exportParquet(store, table, path, { shards });
 }
+
+const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
 /** Nothing is replaced without --force, and with it only what an export may have written. */
 function checkTarget(path: string, force: boolean, sharded: boolean): void {

@@ -18,6 +18,7 @@ export function commandHelp(command: Command): string {
   const width = Math.max(...rows.map(([flag]) => flag.length), '--help'.length);
   for (const [flag, help] of [...rows, ['--help', 'this text'] as const])
     lines.push(`  ${flag.padEnd(width)}  ${help}`);
+  if (command.notes) lines.push('', ...command.notes);
   return `${lines.join('\n')}\n`;
 }
 

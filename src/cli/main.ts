@@ -34,18 +34,42 @@ async function main(argv: readonly string[]): Promise<number> {
     return 0;
   }
   const { values, positionals } = readArguments(command, rest);
+  if (values.store === ':memory:')
+    throw failure({
+      subject: '--store',
+      wrong: 'a store in memory is gone when the command ends',
+      fix: 'Name a file.',
+      exitCode: 2,
+    });
   return command.run(values, positionals, terminal);
 }
 
+/** The error as it is shown: one for people, or a flag that a configuration refuses. */
+function shownError(error: unknown): TurnwiseError | undefined {
+  if (error instanceof TurnwiseError) return error;
+  if (!(error instanceof Error) || !/^\$?ZodError$/.test(error.name)) return undefined;
+  const { issues } = error as unknown as {
+    issues: readonly { path: readonly PropertyKey[]; message: string }[];
+  };
+  const wrong = issues
+    .map(({ path, message }) => `${path.map(String).join('.') || 'value'}: ${message}`)
+    .join('; ');
+  return failure({ subject: 'options', wrong, exitCode: 2 });
+}
+
+// A reader that has gone away loses the output, not the exit code: a verdict still has to reach the gate.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(0);
-  throw error;
+  if (error.code === 'EPIPE') return;
+  process.stderr.write(`error: standard output: cannot be written (${error.code})\n`);
+  process.exit(1);
 });
 
 try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
-  if (!(error instanceof TurnwiseError)) throw error;
-  terminal.err(`error: ${error.message}\n`);
-  process.exitCode = error.exitCode;
+  const shown = shownError(error);
+  // Whatever is not meant for a person is a fault of the program: its stack says where.
+  if (!shown) throw error;
+  terminal.err(`error: ${shown.message.replaceAll('\n', ' ')}\n`);
+  process.exitCode = shown.exitCode;
 }

@@ -1,13 +1,12 @@
-import { existsSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { auditTarget } from '../audit/audit-target.ts';
 import { buildReport } from '../report/build-report.ts';
 import { reportPage } from '../report/report-page.ts';
-import { failure } from '../schema/error.ts';
 import type { Report } from '../schema/report.ts';
 import { openStore } from '../store/store.ts';
 import { text, whole } from './arguments.ts';
-import { type Command, jsonOption, seedOption, storeOption, type Values } from './command.ts';
+import { type Command, jsonOption, seedOption, storeOption } from './command.ts';
+import { claimOutput, writeWhole } from './output-file.ts';
 import { auditOptions, targetOptions } from './target.ts';
 
 export const reportCommand: Command = {
@@ -31,12 +30,13 @@ export const reportCommand: Command = {
   async run(values, _positionals, io) {
     const path = text(values, 'store')!;
     const out = text(values, 'out')!;
-    if (!values.json) refuseToOverwrite(out, values);
+    const named = (values.target as readonly string[] | undefined) ?? [];
+    if (!values.json) claimOutput(out, values.force === true, [path, ...named]);
     const options = auditOptions(values);
     const store = await openStore(path, { mode: 'read' });
     try {
       const targets: Report['targets'] = [];
-      for (const target of (values.target as readonly string[] | undefined) ?? []) {
+      for (const target of named) {
         io.progress(`audit ${target}`);
         targets.push({ audit: await auditTarget(store, target, options), exact: null });
       }
@@ -48,7 +48,7 @@ export const reportCommand: Command = {
       });
       if (values.json) io.out(`${JSON.stringify(report, null, 2)}\n`);
       else {
-        writePage(out, reportPage(report));
+        writeWhole(out, reportPage(report));
         io.out(`${out}\n`);
       }
     } finally {
@@ -57,26 +57,3 @@ export const reportCommand: Command = {
     return 0;
   },
 };
-
-function refuseToOverwrite(out: string, values: Values): void {
-  if (existsSync(out) && !values.force)
-    throw failure({
-      subject: out,
-      wrong: 'is there already',
-      fix: 'Pass --force to overwrite it, or another --out.',
-      exitCode: 2,
-    });
-}
-
-/** Writes a page; a path that cannot be written is an error that names it. */
-export function writePage(path: string, html: string): void {
-  try {
-    writeFileSync(path, html);
-  } catch (cause) {
-    throw failure({
-      subject: path,
-      wrong: `cannot be written (${(cause as NodeJS.ErrnoException).code})`,
-      cause,
-    });
-  }
-}

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, renameSync, rmSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { EpisodeInput } from '../schema/episode.ts';
@@ -8,6 +8,7 @@ import { simulateToolAgent } from '../simulate/tool-agent.ts';
 import { TOOL_AGENT_POLICIES, type ToolAgentPolicyName } from '../simulate/tool-agent-law.ts';
 import { text, whole } from './arguments.ts';
 import { type Command, type Io, seedOption, type Values } from './command.ts';
+import { cannotWrite, claimOutput } from './output-file.ts';
 
 const WORLDS: Readonly<Record<string, (values: Values) => Iterable<EpisodeInput>>> = {
   'tool-agent': toolAgent,
@@ -34,6 +35,7 @@ export const simulateCommand: Command = {
     },
     seed: seedOption,
     out: { type: 'string', value: 'FILE', default: '-', help: 'where to; - is standard output' },
+    force: { type: 'boolean', help: 'replace the file' },
   },
   examples: [
     'turnwise simulate tool-agent --episodes 2000 --tasks 200 --seed 0 --out episodes.jsonl',
@@ -54,7 +56,10 @@ export const simulateCommand: Command = {
     const episodes = world(values);
     const out = text(values, 'out')!;
     if (out === '-') await toStdout(episodes, io);
-    else await toFile(episodes, out, io);
+    else {
+      claimOutput(out, values.force === true);
+      await toFile(episodes, out, io);
+    }
     return 0;
   },
 };
@@ -108,16 +113,18 @@ async function toStdout(episodes: Iterable<EpisodeInput>, io: Io): Promise<void>
   for (const piece of lines(episodes, io)) {
     io.out(piece);
     // A slow reader holds the writer back, or all of it would pile up in memory.
-    if (process.stdout.writableNeedDrain) await once(process.stdout, 'drain');
+    if (process.stdout.writableNeedDrain) await once(process.stdout, 'drain').catch(() => {});
+    if (process.stdout.errored) return; // the reader has gone away
   }
 }
 
 async function toFile(episodes: Iterable<EpisodeInput>, path: string, io: Io): Promise<void> {
+  const part = `${path}.part`;
   try {
-    await pipeline(Readable.from(lines(episodes, io)), createWriteStream(path));
+    await pipeline(Readable.from(lines(episodes, io)), createWriteStream(part));
+    renameSync(part, path);
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
-    if (code === undefined) throw error;
-    throw failure({ subject: path, wrong: `cannot be written (${code})`, cause: error });
+    rmSync(part, { force: true });
+    throw cannotWrite(path, error);
   }
 }

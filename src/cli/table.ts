@@ -29,3 +29,13 @@ export function bar(value: number, most: number, width = 24): string {
   const eighths = Math.max(1, Math.round((value / most) * width * 8));
   return '█'.repeat(eighths >> 3) + ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'][eighths & 7]!;
 }
+
+/** Text in lines of at most `width` characters, each after `indent`. */
+export function wrap(text: string, width: number, indent = '  '): string {
+  const lines: string[] = [''];
+  for (const word of text.split(' ')) {
+    if (lines.at(-1)!.length + word.length + 1 > width) lines.push('');
+    lines[lines.length - 1] += lines.at(-1) === '' ? word : ` ${word}`;
+  }
+  return lines.map((line) => `${indent}${line}\n`).join('');
+}

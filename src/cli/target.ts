@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { type AuditTargetOptions, auditTarget } from '../audit/audit-target.ts';
-import type { Audit } from '../schema/audit.ts';
+import type { Audit, Verdict } from '../schema/audit.ts';
+import type { AuditConfig } from '../schema/audit-config.ts';
 import { failure } from '../schema/error.ts';
 import { TrainedOn } from '../schema/trained-on.ts';
 import { openStore } from '../store/store.ts';
-import { text } from './arguments.ts';
+import { text, whole } from './arguments.ts';
 import { type Option, seedOption, storeOption, type Values } from './command.ts';
 
 /** Flags of the commands that judge a target policy. */
@@ -32,13 +33,23 @@ export const targetOptions: Readonly<Record<string, Option>> = {
     value: 'LO,HI',
     help: 'limits of the return, for the bounds; absent: those of the logs',
   },
-  seed: { ...seedOption, help: 'seed of everything random (nothing here is, so far)' },
+  'estimate-propensities': {
+    type: 'boolean',
+    help: 'estimate the behaviour’s propensities of the action classes from the logs; at most weak',
+  },
+  behaviour: {
+    type: 'string',
+    value: 'FILE',
+    help: 'the behaviour as a policy file, for diagnostics that need all its probabilities',
+  },
+  seed: { ...seedOption, help: 'seed of everything random: the folds of --estimate-propensities' },
 };
 
 /** Audits the target that the flags name. */
-export async function auditNamed(values: Values): Promise<Audit> {
+export async function auditNamed(values: Values, config: Partial<AuditConfig> = {}): Promise<Audit> {
   requiredVerdict(values);
-  const options = auditOptions(values);
+  const given = auditOptions(values);
+  const options = { ...given, config: { ...given.config, ...config } };
   const store = await openStore(text(values, 'store')!, { mode: 'read' });
   try {
     return await auditTarget(store, text(values, 'target')!, options);
@@ -47,17 +58,24 @@ export async function auditNamed(values: Values): Promise<Audit> {
   }
 }
 
-/** What `--trained-on` and `--range` say. */
+/** What the flags say of the target, the behaviour and the limits. */
 export function auditOptions(values: Values): AuditTargetOptions {
-  return { trainedOn: trainedOnOf(values), config: { range: rangeOf(values) } };
+  return {
+    trainedOn: trainedOnOf(values),
+    config: { range: rangeOf(values), seed: whole(values, 'seed') ?? 0 },
+    estimatePropensities: values['estimate-propensities'] === true,
+    behaviour: text(values, 'behaviour'),
+    details: values.details === true,
+  };
 }
 
 /** Exit code: 0 where the verdict is at least the required one, else 3. */
-export function exitCodeOf({ verdict }: Audit, values: Values): 0 | 3 {
+export function exitCodeOf({ verdict }: { readonly verdict: Verdict }, values: Values): 0 | 3 {
   return verdict === 'supported' || (verdict === 'weak' && requiredVerdict(values) === 'weak') ? 0 : 3;
 }
 
-function requiredVerdict(values: Values): 'supported' | 'weak' {
+/** The verdict that `--require` asks for. */
+export function requiredVerdict(values: Values): 'supported' | 'weak' {
   const required = text(values, 'require');
   if (required === 'supported' || required === 'weak') return required;
   throw failure({

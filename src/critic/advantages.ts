@@ -28,7 +28,7 @@ export function meanByStage(
   return out;
 }
 
-/** Mean of A and δ over the turns with each action class and each tool, most helpful first. */
+/** Mean of A and δ over the turns with each action class and each tool, from the largest mean δ. */
 export function meanByAction(
   r: CriticRows,
   actions: SparseRows,
@@ -42,12 +42,19 @@ export function meanByAction(
   for (const row of r.rows)
     for (let i = actions.offsets[row]!; i < actions.offsets[row + 1]!; i++)
       if (actions.values[i] !== 0) rowsOf.get(actions.indices[i]!)?.push(row);
-  const out: ActionAdvantage[] = [];
+  // A class whose turns all call one tool, and no other turn does: one action under two names.
+  const named = new Map<string, { names: string[]; rows: number[] }>();
   for (const [j, rows] of rowsOf) {
     if (rows.length === 0) continue;
+    const same = named.get(rows.join());
+    if (same) same.names.push(actions.names[j]!);
+    else named.set(rows.join(), { names: [actions.names[j]!], rows });
+  }
+  const out: ActionAdvantage[] = [];
+  for (const { names, rows } of named.values()) {
     const { tasks, ...ofA } = clusteredMean(r, rows, advantage);
     const { mean, se } = clusteredMean(r, rows, delta);
-    out.push({ action: actions.names[j]!, n: rows.length, tasks, advantage: ofA, delta: { mean, se } });
+    out.push({ action: names.join(', '), n: rows.length, tasks, advantage: ofA, delta: { mean, se } });
   }
   return out.sort((a, b) => b.delta.mean - a.delta.mean);
 }

@@ -76,6 +76,8 @@ export function episodeCredit({ t, fit }: CreditRun, e: number): EpisodeCredit |
         v: fit.v[s]!,
         q: fit.q[s]!,
         advantage: fit.advantage[s]!,
+        advantageSe: Number.isNaN(fit.advantageSe[s]!) ? null : fit.advantageSe[s]!,
+        reward: fit.rows.reward[s]!,
         delta: fit.delta[s]!,
         supported: fit.supported[s] === 1,
       };
@@ -96,7 +98,11 @@ export function findEpisode(t: Trajectories, id: string): number {
     subject: 'episode',
     wrong: 'is not in the store',
     got: `"${id}"`,
-    expected: near.length > 0 ? `one like ${near.join(', ')}` : undefined,
+    expected:
+      near.length > 0
+        ? `one like ${near.join(', ')}`
+        : `for instance ${Array.from(t.index.subarray(0, 3), (e) => t.episodes.id[e]!).join(', ')}`,
+    fix: '`turnwise describe --episodes` lists all of them.',
     exitCode: 2,
   });
 }

@@ -1,5 +1,6 @@
 import type { CriticReport } from '../schema/credit.ts';
 import type { Warning } from '../schema/warning.ts';
+import { clearLimit, offCentre } from './marks.ts';
 
 /** Everything a reader of turn advantages must know first. */
 export function criticWarnings(
@@ -29,7 +30,12 @@ export function criticWarnings(
       'no-better-than-length',
       'the critic does not beat a mean for each turn index: it has learnt no more than how long the episode has run',
     );
-  if (constant.r2 !== null && (placebo.asGood + 1) / (placebo.runs + 1) > 0.05)
+  if (constant.r2 !== null && placebo.asGood === 0 && placebo.runs < 19)
+    warn(
+      'few-placebos',
+      `${placebo.runs} placebo runs are too few to tell the critic from them at 5 %: 19 can`,
+    );
+  else if (constant.r2 !== null && (placebo.asGood + 1) / (placebo.runs + 1) > 0.05)
     warn(
       'no-better-than-placebo',
       `${placebo.asGood} of ${placebo.runs} placebo runs with shuffled outcomes predict as well as the critic`,
@@ -60,15 +66,12 @@ export function criticWarnings(
       `V and A are of the mixture of ${policies.length} logging policies; choose one to value its turns alone`,
       policies.length,
     );
-  // With few tasks a stage's standard error is itself unsteady; a tenth of the outcome's spread matters.
-  const off = report.stages.filter(
-    ({ advantage: a, tasks: k }) =>
-      k >= 10 && Math.abs(a.mean) > 4 * a.se! && Math.abs(a.mean) > 0.1 * constant.rmse,
-  );
+  const off = report.stages.filter((stage) => offCentre(report.stages, stage));
+  const worst = off.reduce((most, s) => Math.max(most, Math.abs(s.advantage.mean)), 0);
   if (off.length > 0)
     warn(
       'advantage-off-centre',
-      `the mean of A is clearly not 0 at turn ${off.map((s) => s.turn).join(', ')}: V and Q do not fit there`,
+      `the mean of A is clearly not 0 at turn ${off.map((s) => s.turn).join(', ')} (up to ${worst.toPrecision(2)}; beyond ${Math.max(3, clearLimit(report.stages.length)).toFixed(2)} standard errors or more, raised for ${report.stages.length} turns tested): V and Q do not fit there`,
       off.length,
     );
   return out;

@@ -34,6 +34,7 @@ export interface CriticFit {
   readonly v: Float64Array; // [S] NaN where the turn was not fitted
   readonly q: Float64Array; // [S]
   readonly advantage: Float64Array; // [S]
+  readonly advantageSe: Float64Array; // [S] of the ridge prediction, see turn-error.ts; NaN: none
   readonly delta: Float64Array; // [S]
   readonly supported: Uint8Array; // [S]
   readonly rows: CriticRows;
@@ -116,6 +117,7 @@ function* criticSteps(
 
   const q = new Float64Array(S).fill(Number.NaN);
   const supported = new Uint8Array(S);
+  const advantageSe = new Float64Array(S).fill(Number.NaN);
   const { codes, values: classes } = t.turns.actionClass;
   const taken = new Set(Array.from(r.rows, (row) => codes[row]!).filter((c) => c >= 0));
   const interactions = chooseInteractions(states, [...taken].map((c) => classes[c]!).sort(), config);
@@ -129,7 +131,8 @@ function* criticSteps(
   for (let g = groups.length - 1; g >= 0; g--) {
     yield progress('Q', 2 * groups.length - 1 - g);
     const design = stateActionDesign(designs[g]!, states, actions, t.turns.actionClass, interactions);
-    fitsQ.unshift(fitActions(design, groups[g]!.rows, r, ridge, values, q, supported, rule));
+    const out = { q, supported, advantageSe };
+    fitsQ.unshift(fitActions(design, designs[g]!, groups[g]!.rows, r, ridge, values, out, rule));
   }
 
   const v = new Float64Array(S).fill(Number.NaN);
@@ -140,7 +143,7 @@ function* criticSteps(
     advantage[row] = q[row]! - v[row]!;
     delta[row] = r.reward[row]! + (r.last[row] ? 0 : v[row + 1]!) - v[row]!;
   }
-  const turnValues = { v, q, advantage, delta, supported, rows: r };
+  const turnValues = { v, q, advantage, advantageSe, delta, supported, rows: r };
   const report = criticReport({
     ...{ t, states, actions, config, groups, fitsV, fitsQ, placebo, errors },
     ...{ interactions: interactions.note, values: turnValues },

@@ -19,6 +19,7 @@ export interface SupportRule {
  * 2. its action class, where one is declared, was taken in the same stage (or pool) in that part.
  * A share of 1 − quantile fails by construction. Support is about features: turns that look alike to
  * them may differ in what they leave out.
+ * @param leverages [S] receives h(φ) of the held-out turns
  */
 export function flagSupported(
   design: Design,
@@ -27,6 +28,7 @@ export function flagSupported(
   fits: readonly FoldFit[],
   rule: SupportRule,
   supported: Uint8Array,
+  leverages: Float64Array,
 ): void {
   const K = r.folds;
   const taken = new Int32Array(rule.classes * K);
@@ -54,7 +56,8 @@ export function flagSupported(
       if (r.fold[row] !== m) continue;
       const c = rule.classCodes[row]!;
       const seen = c < 0 || total[c]! > taken[c * K + m]!;
-      supported[row] = seen && asMember(at(row)) <= most ? 1 : 0;
+      leverages[row] = at(row);
+      supported[row] = seen && asMember(leverages[row]!) <= most ? 1 : 0;
     }
   }
 }

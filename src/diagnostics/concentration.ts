@@ -1,5 +1,5 @@
 import { largest } from '../math/largest.ts';
-import { tailIndex } from '../math/pareto.ts';
+import { type TailIndex, tailIndex, tailIndexOf } from '../math/pareto.ts';
 import { sum } from '../math/sum.ts';
 
 /** How much of the total rests on how few. Scale does not matter. */
@@ -16,7 +16,25 @@ export interface Concentration {
 export function concentration(weights: Float64Array): Concentration {
   const total = sum(weights);
   const top = largest(weights, Math.ceil(weights.length / 100));
-  const tail = tailIndex(weights);
+  return concentrated(total, top, tailIndex(weights));
+}
+
+/**
+ * The same from the largest of n weights alone, as a scan keeps them.
+ * @param largestOf ascending: the ⌈n/100⌉ largest and one more than the tail's at least
+ * @param isConstant whether all n are equal
+ */
+export function concentrationOf(
+  n: number,
+  largestOf: Float64Array,
+  total: number,
+  isConstant: boolean,
+): Concentration {
+  const top = largestOf.subarray(Math.max(0, largestOf.length - Math.ceil(n / 100)));
+  return concentrated(total, top, tailIndexOf(n, largestOf, isConstant));
+}
+
+function concentrated(total: number, top: Float64Array, tail: TailIndex): Concentration {
   const share = (part: number): number => (total > 0 ? part / total : 0);
   return {
     largestShare: share(top.at(-1) ?? 0),

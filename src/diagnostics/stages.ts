@@ -21,7 +21,7 @@ export function stageTable(
     alive: sums.alive[t]!,
     followers: sums.followers[t]!,
     followerTasks: followerTasks[t]!,
-    targetShare: finite((sums.aliveSum[t]! * Math.exp(w.shift[t]!)) / w.n),
+    targetShare: finite(sums.reached[t]! / w.n),
     essStagewise: stagewise[t]!,
     essCarried: ess(sums.carriedSum[t]!, sums.carriedSquares[t]!),
     essAlive: ess(sums.aliveSum[t]!, sums.aliveSquares[t]!),

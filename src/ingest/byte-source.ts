@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
@@ -9,8 +9,10 @@ import { unzstd } from './zstd.ts';
 /** A file as a stream of decompressed bytes; what it was on disk is known once they are all read. */
 export interface ByteSource {
   readonly chunks: AsyncIterable<Uint8Array>;
-  /** Of the bytes as stored, so that it equals what `sha256sum` says; call once, at the end. */
+  /** Of the bytes as stored, so that it equals what `sha256sum` says; once they are all read. */
   sha256(): string;
+  /** Of the decompressed bytes; the same where nothing is compressed. */
+  contentSha256(): string;
   /** Bytes as stored. */
   readonly bytes: number;
 }
@@ -34,9 +36,15 @@ export async function openBytes(path: string, stream?: NodeJS.ReadableStream): P
     }
   }
   const { head, chunks } = await peek(named(path, 'cannot be read', raw()), 4);
+  const plain = decompressed(path, head, chunks);
+  const contentHash = plain === chunks ? undefined : createHash('sha256');
+  let sha256: string | undefined;
+  let content: string | undefined;
+  const own = () => (sha256 ??= hash.digest('hex'));
   return {
-    chunks: decompressed(path, head, chunks),
-    sha256: () => hash.digest('hex'),
+    chunks: contentHash ? hashed(contentHash, plain) : chunks,
+    sha256: own,
+    contentSha256: () => (content ??= contentHash?.digest('hex') ?? own()),
     get bytes() {
       return bytes;
     },
@@ -49,6 +57,20 @@ export async function hashFile(path: string): Promise<string> {
   for await (const chunk of named(path, 'cannot be read', createReadStream(path, { highWaterMark: CHUNK })))
     hash.update(chunk);
   return hash.digest('hex');
+}
+
+/** Both hashes of a file, by a pass of its own. */
+export async function hashContent(path: string): Promise<{ sha256: string; contentSha256: string }> {
+  const source = await openBytes(path);
+  for await (const _ of source.chunks);
+  return { sha256: source.sha256(), contentSha256: source.contentSha256() };
+}
+
+async function* hashed(hash: Hash, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) {
+    hash.update(chunk);
+    yield chunk;
+  }
 }
 
 function decompressed(

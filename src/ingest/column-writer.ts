@@ -37,6 +37,16 @@ export function numberWriter(kind: 'f64' | 'i32' | 'i64'): ColumnWriter<number> 
   };
 }
 
+export function boolWriter(): ColumnWriter<boolean> {
+  const values: number[] = [];
+  return {
+    push(value) {
+      values.push(value === true ? 1 : 0);
+    },
+    finish: () => ({ kind: 'bool', values: Uint8Array.from(values) }),
+  };
+}
+
 /** What a list may be given as: NaN or null is a null element. */
 export type ListInput = Float64Array | readonly (number | boolean | null)[];
 

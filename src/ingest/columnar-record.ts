@@ -1,4 +1,5 @@
 import { failure } from '../schema/error.ts';
+import { tableOfColumns } from '../store/table-of-columns.ts';
 
 /**
  * A row of Parquet or Arrow as a canonical record. The columns are those of the canonical JSONL, one
@@ -17,6 +18,13 @@ export function columnarRecord(row: Readonly<Record<string, unknown>>): Record<s
 
 /** @throws a failure naming the file, where its columns are not those of a log of episodes */
 export function expectEpisodeColumns(path: string, columns: readonly string[]): void {
+  const table = tableOfColumns(columns);
+  if (table !== undefined)
+    throw failure({
+      subject: path,
+      wrong: `is table "${table}" as "turnwise export" writes it, not a log`,
+      fix: 'Use "turnwise import".',
+    });
   const missing = ['episode_id', 'turns'].filter((name) => !columns.includes(name));
   if (missing.length === 0) return;
   throw failure({

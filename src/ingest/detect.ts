@@ -1,5 +1,5 @@
 import { recognisers } from './formats/formats.ts';
-import type { FormatName } from './log-format.ts';
+import type { FormatName, Unit } from './log-format.ts';
 
 /** Bytes looked at to tell a format; a first record beyond that needs `--format`. */
 export const HEAD_BYTES = 8 << 20;
@@ -18,7 +18,7 @@ export function detectFormat(path: string, head: Uint8Array): FormatName | undef
   const records = firstRecords(Buffer.from(head.buffer, head.byteOffset, head.byteLength));
   for (const { record, unit } of records)
     for (const format of recognisers) {
-      if (unit !== format.unit && unit !== 'any') continue;
+      if (unit !== 'any' && !format.units.includes(unit)) continue;
       const sure = format.recognise(record, path);
       if (sure > (best?.sure ?? 0)) best = { name: format.name, sure };
     }
@@ -31,7 +31,7 @@ export function detectFormat(path: string, head: Uint8Array): FormatName | undef
 interface Sample {
   readonly record: unknown;
   /** `any`: one record that is the whole file, as a line or as a document. */
-  readonly unit: 'line' | 'element' | 'document' | 'any';
+  readonly unit: Unit | 'any';
 }
 
 function firstRecords(head: Buffer): readonly Sample[] {

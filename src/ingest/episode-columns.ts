@@ -1,6 +1,6 @@
 import type { Episode } from '../schema/episode.ts';
 import type { Batch, ColumnData } from '../store/batch.ts';
-import { type ColumnWriter, listWriter, numberWriter, textWriter } from './column-writer.ts';
+import { boolWriter, type ColumnWriter, listWriter, numberWriter, textWriter } from './column-writer.ts';
 import { jsonText } from './json-text.ts';
 import type { TokenSegment } from './segment-scan.ts';
 import { episodeEnding, toolErrors } from './settle.ts';
@@ -15,6 +15,8 @@ export interface EpisodeBlock {
   readonly byteOffsets: Float64Array;
   /** How many endings were absent and settled by rule. */
   readonly endingsAssumed: number;
+  /** Log-probabilities and log-propensities above 0: no probability exceeds 1. */
+  readonly positive: number;
 }
 
 /** Where a record lies in its file; NaN where the format has no lines or bytes. */
@@ -46,6 +48,7 @@ export function episodeColumns(): EpisodeColumns {
   let turns = 0;
   let segmentRows = 0;
   let endingsAssumed = 0;
+  let positive = 0;
 
   return {
     get rows() {
@@ -57,6 +60,7 @@ export function episodeColumns(): EpisodeColumns {
       for (let k = 0; k < episode.turns.length; k++) addTurn(t, episode.turns[k]!, rows, k);
       const segments = tokens ?? episode.segments;
       for (let k = 0; k < segments.length; k++) addSegment(s, segments[k]!, rows, k);
+      positive += positives(episode, segments);
       turns += episode.turns.length;
       segmentRows += segments.length;
       lines.push(place.line);
@@ -70,6 +74,7 @@ export function episodeColumns(): EpisodeColumns {
       lines: Float64Array.from(lines),
       byteOffsets: Float64Array.from(byteOffsets),
       endingsAssumed,
+      positive,
     }),
   };
 }
@@ -84,6 +89,7 @@ function episodeWriters() {
     version_start: textWriter(),
     version_end: textWriter(),
     ending: textWriter(),
+    ending_assumed: boolWriter(),
     reward: numberWriter('f64'),
     rewards: textWriter(),
     n_turns: numberWriter('i32'),
@@ -109,6 +115,7 @@ function addEpisode(
   w.version_start.push(x.version_start);
   w.version_end.push(x.version_end);
   w.ending.push(episodeEnding(x));
+  w.ending_assumed.push(x.ending === undefined);
   w.reward.push(x.reward);
   w.rewards.push(x.rewards && jsonText(x.rewards));
   w.n_turns.push(x.turns.length);
@@ -195,6 +202,28 @@ function addSegment(
   w.behaviour_logprobs.push(x.behaviour_logprobs);
   w.versions.push(x.versions);
   w.token_turn.push(x.token_turn);
+}
+
+/** O(turns + tokens). */
+function positives(
+  episode: Episode,
+  segments: readonly (Episode['segments'][number] | TokenSegment)[],
+): number {
+  let n = 0;
+  for (const { behaviour_logprob, behaviour_log_propensity } of episode.turns) {
+    if (behaviour_logprob !== null && behaviour_logprob > 0) n++;
+    if (behaviour_log_propensity !== null && behaviour_log_propensity > 0) n++;
+  }
+  for (const { behaviour_logprobs } of segments)
+    if (behaviour_logprobs !== null) n += countPositive(behaviour_logprobs);
+  return n;
+}
+
+/** NaN and null are none. */
+export function countPositive(values: Float64Array | readonly (number | null)[]): number {
+  let n = 0;
+  for (let i = 0; i < values.length; i++) if ((values[i] ?? 0) > 0) n++;
+  return n;
 }
 
 function finished(writers: Readonly<Record<string, ColumnWriter<never>>>): Record<string, ColumnData> {

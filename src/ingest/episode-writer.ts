@@ -14,14 +14,19 @@ export interface EpisodeWriter {
   write(block: EpisodeBlock): Promise<readonly Reject[]>;
   readonly episodes: number;
   readonly turns: number;
+  /** Episodes left out because another file has brought one of their name. */
+  readonly duplicates: number;
   /** Texts whose lone surrogates were replaced by U+FFFD. */
   readonly replaced: number;
 }
+
+const STORED = ' is already in the store';
 
 /** For use within the transaction of the file. `ids` holds every name in the store, and grows. */
 export function episodeWriter(store: Store, source: number, firstEpisode: number, ids: IdSet): EpisodeWriter {
   let episodes = 0;
   let turns = 0;
+  let duplicates = 0;
   let replaced = 0;
   const window = tokenWindow(store);
   return {
@@ -30,6 +35,9 @@ export function episodeWriter(store: Store, source: number, firstEpisode: number
     },
     get turns() {
       return turns;
+    },
+    get duplicates() {
+      return duplicates;
     },
     get replaced() {
       return replaced;
@@ -46,6 +54,7 @@ export function episodeWriter(store: Store, source: number, firstEpisode: number
       await window.add(kept.segments);
       episodes += kept.episodes.rows;
       turns += kept.turns.rows;
+      for (const reason of taken.values()) if (reason.endsWith(STORED)) duplicates++;
       return [...taken].map(([row, reason]) => ({
         line: block.lines[row]!,
         byteOffset: block.byteOffsets[row]!,
@@ -83,7 +92,7 @@ async function takenIds(
     const at = sources.get(name);
     if (at === source || (at === undefined && first.get(name) !== row))
       taken.set(row, `episode_id: "${name}" occurs before in this file`);
-    else if (at !== undefined) taken.set(row, `episode_id: "${name}" is already in the store`);
+    else if (at !== undefined) taken.set(row, `episode_id: "${name}"${STORED}`);
   }
   return taken;
 }

@@ -6,21 +6,22 @@ import type { Batch } from '../store/batch.ts';
 import { queryRows } from '../store/query.ts';
 import type { Store } from '../store/store.ts';
 import { transaction } from '../store/transaction.ts';
-import { hashFile, openBytes } from './byte-source.ts';
+import { hashContent, hashFile, openBytes } from './byte-source.ts';
 import { detectFormat, HEAD_BYTES } from './detect.ts';
 import type { IdSet } from './id-set.ts';
 import { STDIN } from './inputs.ts';
-import type { FormatName } from './log-format.ts';
-import type { Amend } from './parse-block.ts';
+import { joinKnown } from './join-known.ts';
+import { FORMAT_NAMES, type FormatName } from './log-format.ts';
 import { peek } from './peek.ts';
-import { type FileCounts, readInto } from './read-into.ts';
+import { type FileCounts, type FileNotes, readInto } from './read-into.ts';
+import { joinReward, type RewardJoin } from './rewards.ts';
 
 export interface FileOptions {
   readonly format: FormatName | 'auto';
   readonly strict: boolean;
   /** Longest record, in bytes. */
   readonly maxBytes: number;
-  readonly amend?: Amend | undefined;
+  readonly join?: RewardJoin | undefined;
   readonly stdin: NodeJS.ReadableStream;
   /** Every episode_id of the store; grows. Asked for only where a file has episodes to add. */
   ids(): Promise<IdSet>;
@@ -30,61 +31,93 @@ export interface FileOptions {
 /** What became of a file, with what is worth a warning. */
 export interface FileOutcome {
   readonly file: IngestedFile;
-  readonly endingsAssumed: number;
-  readonly replaced: number;
+  readonly notes: FileNotes;
 }
 
-type Identity = Pick<IngestedFile, 'path' | 'format' | 'sha256' | 'bytes'>;
+type Identity = Pick<IngestedFile, 'path' | 'format' | 'bytes'> & {
+  readonly sha256: string;
+  readonly contentSha256: string;
+};
 
 /**
  * Reads one file into the store in one transaction: a process killed at any moment leaves the store as
- * before the file or as after it. A content that the store already holds adds nothing.
+ * before the file or as after it. Of a content that the store already holds, compressed or not, nothing is
+ * added but the rewards that its episodes lack.
  */
 export async function ingestFile(store: Store, path: string, options: FileOptions): Promise<FileOutcome> {
+  const { join } = options;
   const isFile = path !== STDIN;
-  let sha256 = isFile && (await sameSize(store, statSync(path).size)) ? await hashFile(path) : undefined;
-  if (sha256 !== undefined) {
-    const known = await knownFormat(store, sha256);
-    if (known) return nothing({ path, format: known, sha256, bytes: statSync(path).size }, 'known');
+  const size = isFile ? sizeOf(path) : 0;
+  if (isFile && (await sameSize(store, size))) {
+    const sha256 = await hashFile(path);
+    const source = await knownSource(store, 'sha256', sha256);
+    if (source) return known(store, source, { path, sha256, bytes: size }, join);
   }
   const source = await openBytes(path, isFile ? undefined : options.stdin);
   const { format, chunks } = await formatOf(path, source.chunks, options);
   if (format === null)
     return nothing({ path, format, sha256: source.sha256(), bytes: source.bytes }, 'empty');
-  if (isFile && WHOLE.has(format)) sha256 ??= await hashFile(path);
+  const hashes = isFile && WHOLE.has(format) ? await hashContent(path) : undefined;
 
-  let undone: FileOutcome | undefined;
-  const undo = (outcome: FileOutcome): never => {
-    undone = outcome;
-    throw outcome;
+  /** What is found only once the file is read, and undoes it. */
+  let undone: FileOutcome | KnownSource | undefined;
+  const undo = (why: FileOutcome | KnownSource): never => {
+    undone = why;
+    throw why;
   };
+  const unmatched = join?.unmatchedEpisodes ?? 0;
+  const identity = (): Identity => ({
+    path,
+    format,
+    sha256: hashes?.sha256 ?? source.sha256(),
+    contentSha256: hashes?.contentSha256 ?? source.contentSha256(),
+    bytes: isFile ? size : source.bytes,
+  });
   try {
     return await transaction(store, async () => {
       const number = await nextSource(store);
-      const bytes = () => source.bytes;
-      const counts = await readInto(store, number, {
+      const { counts, notes } = await readInto(store, number, {
         ...options,
+        amend: join && ((episode) => joinReward(episode, join)),
         path,
         format,
         chunks,
-        sha256: sha256 ?? '',
-        bytes,
+        sha256: hashes?.sha256 ?? '',
+        bytes: () => source.bytes,
       });
-      sha256 ??= source.sha256();
-      const size = isFile ? statSync(path).size : source.bytes;
-      const identity = { path, format, sha256, bytes: size };
-      const known = await knownFormat(store, sha256);
-      if (known) undo(nothing({ ...identity, format: known }, 'known'));
-      const { rejects, firstRejects } = counts;
-      if (options.strict && rejects > 0) undo(nothing(identity, 'refused', { rejects, firstRejects }));
-      await appendBatch(store, sourceBatch(number, identity, counts));
-      const { endingsAssumed, replaced, ...rest } = counts;
-      return { file: { ...identity, status: 'added', ...rest }, endingsAssumed, replaced };
+      const is = identity();
+      const there = await knownSource(store, 'content_sha256', is.contentSha256);
+      if (there) undo(there);
+      const { rejects, duplicates, firstRejects } = counts;
+      if (options.strict && rejects > 0) undo(nothing(is, 'refused', { rejects, duplicates, firstRejects }));
+      await forgetFruitless(store, is.contentSha256);
+      await appendBatch(store, sourceBatch(number, is, counts));
+      return { file: { ...nothing(is, 'added').file, ...counts }, notes };
     });
   } catch (error) {
-    if (undone !== undefined && error === undone) return undone;
-    throw error;
+    if (undone === undefined || error !== undone) throw error;
   }
+  if ('file' in undone) return undone;
+  if (join) join.unmatchedEpisodes = unmatched;
+  return known(store, undone, identity(), join);
+}
+
+/** A file that failed: it is told, and the others go on. */
+export function failed(path: string, error: string): FileOutcome {
+  const outcome = nothing({ path, format: null, sha256: null, bytes: 0 }, 'failed');
+  return { ...outcome, file: { ...outcome.file, error } };
+}
+
+/** The file is in the store: rewards are joined to its episodes, where there are some to join. */
+async function known(
+  store: Store,
+  { source, path: knownAs, format }: KnownSource,
+  is: Pick<IngestedFile, 'path' | 'sha256' | 'bytes'>,
+  join: RewardJoin | undefined,
+): Promise<FileOutcome> {
+  const rewardsJoined = join ? await transaction(store, () => joinKnown(store, source, join)) : 0;
+  const outcome = nothing({ ...is, format }, 'known');
+  return { ...outcome, file: { ...outcome.file, knownAs, rewardsJoined } };
 }
 
 /** Formats that are not read in one pass over all their bytes: hashed by a pass of their own. */
@@ -109,7 +142,8 @@ async function formatOf(
     throw failure({
       subject: path === STDIN ? 'standard input' : path,
       wrong: 'its format is not recognised',
-      fix: 'Name it with --format.',
+      expected: `one of ${FORMAT_NAMES.join(', ')}`,
+      fix: 'Convert it to the canonical record, one JSON object a line: "turnwise schema episode".',
     });
   return { format: found, chunks: wide.chunks };
 }
@@ -118,14 +152,49 @@ function isSpace(byte: number): boolean {
   return byte === 32 || (byte >= 9 && byte <= 13);
 }
 
+function sizeOf(path: string): number {
+  try {
+    return statSync(path).size;
+  } catch (cause) {
+    throw failure({ subject: path, wrong: `cannot be read (${(cause as Error).message})`, cause });
+  }
+}
+
 async function sameSize(store: Store, bytes: number): Promise<boolean> {
   return (await queryRows(store, 'SELECT 1 FROM sources WHERE bytes = $1 LIMIT 1', [bytes])).length > 0;
 }
 
-/** The format the content was read in, where the store holds it. */
-async function knownFormat(store: Store, sha256: string): Promise<string | undefined> {
-  const [row] = await queryRows(store, 'SELECT format FROM sources WHERE sha256 = $1 LIMIT 1', [sha256]);
-  return row?.format as string | undefined;
+/** What a file left that gave nothing but rejects: it may be whole later (a continuation beside it, a reward). */
+const FRUITLESS = `episodes = 0 AND rejects > 0
+  AND NOT EXISTS (SELECT 1 FROM scores WHERE scores.source = sources.source)`;
+
+/** How a content came into the store. */
+interface KnownSource {
+  readonly source: number;
+  readonly path: string;
+  readonly format: string;
+}
+
+/** The source of this content, where the store holds something of it. */
+async function knownSource(
+  store: Store,
+  column: 'sha256' | 'content_sha256',
+  hash: string,
+): Promise<KnownSource | undefined> {
+  const [row] = await queryRows(
+    store,
+    `SELECT source, path, format FROM sources WHERE ${column} = $1 AND NOT (${FRUITLESS}) LIMIT 1`,
+    [hash],
+  );
+  return row as unknown as KnownSource | undefined;
+}
+
+/** Forgets an earlier reading of this content that gave nothing but rejects. */
+async function forgetFruitless(store: Store, hash: string): Promise<void> {
+  const sql = `SELECT source FROM sources WHERE content_sha256 = $1 AND ${FRUITLESS}`;
+  for (const { source } of await queryRows(store, sql, [hash]))
+    for (const table of ['rejects', 'sources'])
+      await store.connection.run(`DELETE FROM ${table} WHERE source = ${source as number}`);
 }
 
 async function nextSource(store: Store): Promise<number> {
@@ -134,24 +203,35 @@ async function nextSource(store: Store): Promise<number> {
 }
 
 function nothing(
-  identity: Identity,
+  { path, format, sha256, bytes }: Pick<IngestedFile, 'path' | 'format' | 'sha256' | 'bytes'>,
   status: IngestedFile['status'],
-  found: Partial<Pick<FileCounts, 'rejects' | 'firstRejects'>> = {},
+  found: Partial<Pick<FileCounts, 'rejects' | 'duplicates' | 'firstRejects'>> = {},
 ): FileOutcome {
   const file = {
-    ...identity,
+    path,
+    format,
     status,
+    error: null,
+    sha256,
+    bytes,
     episodes: 0,
     turns: 0,
     scores: 0,
     rejects: 0,
+    duplicates: 0,
+    knownAs: null,
+    rewardsJoined: 0,
     firstRejects: [],
     ...found,
   };
-  return { file, endingsAssumed: 0, replaced: 0 };
+  return { file, notes: { endingsAssumed: 0, replaced: 0, positive: 0 } };
 }
 
-function sourceBatch(number: number, { path, format, sha256, bytes }: Identity, counts: FileCounts): Batch {
+function sourceBatch(
+  number: number,
+  { path, format, sha256, contentSha256, bytes }: Identity,
+  counts: FileCounts,
+): Batch {
   return {
     table: 'sources',
     rows: 1,
@@ -159,6 +239,7 @@ function sourceBatch(number: number, { path, format, sha256, bytes }: Identity, 
       source: { kind: 'i32', values: Int32Array.of(number) },
       path: { kind: 'text', values: [path] },
       sha256: { kind: 'text', values: [sha256] },
+      content_sha256: { kind: 'text', values: [contentSha256] },
       format: { kind: 'text', values: [format] },
       bytes: { kind: 'i64', values: Float64Array.of(bytes) },
       episodes: { kind: 'i32', values: Int32Array.of(counts.episodes) },

@@ -1,13 +1,14 @@
-import { failure } from '../schema/error.ts';
+import { failure, TurnwiseError } from '../schema/error.ts';
 import type { IngestedFile, IngestResult } from '../schema/ingest-result.ts';
 import type { Warning } from '../schema/warning.ts';
 import { scan } from '../store/query.ts';
 import type { Store } from '../store/store.ts';
 import { type IdSet, idSet } from './id-set.ts';
-import { type FileOutcome, ingestFile } from './ingest-file.ts';
+import { type FileOutcome, failed, ingestFile } from './ingest-file.ts';
 import { findInputs } from './inputs.ts';
 import { FORMAT_NAMES, type FormatName } from './log-format.ts';
-import { joinReward, type RewardJoin, readRewards, unmatchedKeys } from './rewards.ts';
+import type { FileNotes } from './read-into.ts';
+import { type RewardJoin, readRewards, unmatchedKeys } from './rewards.ts';
 
 export interface IngestOptions {
   /** Default 'auto': each file is looked at. */
@@ -35,10 +36,11 @@ export const MAX_RECORD_MB = 64;
 
 /**
  * Reads log files into a store: names, globs, or `-`; gzip and Zstandard too. One transaction a file;
- * a file known by its content adds nothing. Memory does not grow with the files, but for eight to
+ * a file known by its content adds nothing but rewards that its episodes lack. A file that cannot be read, or
+ * is not recognised, has status `failed` and its error in the result; the others go on. Memory does not grow with the files, but for eight to
  * sixteen bytes an episode that tell whether its name is taken.
- * @throws failures: an input that is missing or not recognised, a compressed file that ends too early.
- *   Files before it stay ingested, nothing of it is kept.
+ * @throws failures: a missing input, rewards that cannot be read, the store itself (a full disk, another writer).
+ *   Files before that stay ingested.
  */
 export async function ingest(
   store: Store,
@@ -59,15 +61,20 @@ export async function ingest(
   let ids: Promise<IdSet> | undefined;
   const outcomes: FileOutcome[] = [];
   for (const path of paths) {
+    const reading = ingestFile(store, path, {
+      format,
+      strict,
+      maxBytes: Math.floor(maxRecordMb * 2 ** 20),
+      join,
+      stdin: options.stdin ?? process.stdin,
+      ids: () => (ids ??= storedIds(store)),
+      onProgress: (records, bytes) => options.onProgress?.({ path, records, bytes }),
+    });
     outcomes.push(
-      await ingestFile(store, path, {
-        format,
-        strict,
-        maxBytes: Math.floor(maxRecordMb * 2 ** 20),
-        amend: join && ((episode) => joinReward(episode, join)),
-        stdin: options.stdin ?? process.stdin,
-        ids: () => (ids ??= storedIds(store)),
-        onProgress: (records, bytes) => options.onProgress?.({ path, records, bytes }),
+      await reading.catch((error: unknown) => {
+        // What is wrong with the store is wrong for every file.
+        if (!(error instanceof TurnwiseError) || error.message.startsWith(`${store.path}: `)) throw error;
+        return failed(path, error.message);
       }),
     );
   }
@@ -99,25 +106,47 @@ function warningsOf(
   join: RewardJoin | undefined,
 ): Warning[] {
   const warnings: Warning[] = [];
-  const warn = (code: string, count: number, message: string) => {
-    if (count > 0) warnings.push({ code, message, count });
+  const warn = (code: string, count: number, one: string, many: string) => {
+    if (count > 0) warnings.push({ code, message: count === 1 ? one : many, count });
   };
+  const total = (name: keyof FileNotes) => outcomes.reduce((n, o) => n + o.notes[name], 0);
+  const assumed = '`terminated` where rewarded, else `unfinished`';
   warn(
     'ending-assumed',
-    outcomes.reduce((n, o) => n + o.endingsAssumed, 0),
-    'episodes do not say how they ended: `terminated` assumed where a reward is present, else `unfinished`',
+    total('endingsAssumed'),
+    `episode does not say how it ended: ${assumed}`,
+    `episodes do not say how they ended: ${assumed}`,
   );
   warn(
     'lone-surrogates',
-    outcomes.reduce((n, o) => n + o.replaced, 0),
+    total('replaced'),
+    'text holds half a surrogate pair, which UTF-8 cannot: stored as U+FFFD',
     'texts hold half a surrogate pair, which UTF-8 cannot: stored as U+FFFD',
+  );
+  warn(
+    'logprob-positive',
+    total('positive'),
+    'log-probability is above 0, and no probability exceeds 1: "turnwise check" tells where',
+    'log-probabilities are above 0, and no probability exceeds 1: "turnwise check" tells where',
   );
   for (const file of files)
     if (file.status === 'empty')
       warnings.push({ code: 'empty-file', message: `${file.path}: holds no record` });
-  if (join && files.some((f) => f.status === 'added')) {
-    warn('reward-missing', join.unmatchedEpisodes, `episodes without a row in ${join.path}`);
-    warn('reward-unused', unmatchedKeys(join), `rows of ${join.path} that meet no episode`);
+  if (join && files.some((f) => f.status === 'added' || f.status === 'known')) {
+    const { path, unmatchedEpisodes } = join;
+    warn(
+      'reward-missing',
+      unmatchedEpisodes,
+      `episode without a row in ${path}`,
+      `episodes without a row in ${path}`,
+    );
+    const unused = unmatchedKeys(join);
+    warn(
+      'reward-unused',
+      unused,
+      `row of ${path} that meets no episode`,
+      `rows of ${path} that meet no episode`,
+    );
   }
   return warnings;
 }

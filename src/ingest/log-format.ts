@@ -4,14 +4,17 @@ import type { EpisodeInput } from '../schema/episode.ts';
 export const FORMAT_NAMES = ['canonical', 'scores', 'parquet', 'arrow', 'tau-bench', 'chat', 'atif'] as const;
 export type FormatName = (typeof FORMAT_NAMES)[number];
 
+/**
+ * `line`: one record a line (JSONL). `element`: one record an element of a top-level JSON array.
+ * `document`: the whole file is one record.
+ */
+export type Unit = 'line' | 'element' | 'document';
+
 /** One log format: how its records lie in a file, and how a record becomes episodes. */
 export interface LogFormat {
   readonly name: FormatName;
-  /**
-   * `line`: one record a line (JSONL). `element`: one record an element of a top-level JSON array.
-   * `document`: the whole file is one record.
-   */
-  readonly unit: 'line' | 'element' | 'document';
+  /** How its records may lie in a file. An array is read by its elements where that is one of several. */
+  readonly units: readonly Unit[];
   /** How sure, 0 (no) to 1 (certain), from the first record parsed and the path of the file. */
   recognise(first: unknown, path: string): number;
   /** Episodes of one parsed record, in canonical input form. Throws RecordError for a bad record. */

@@ -128,6 +128,6 @@ function checked(record: unknown, amend: Amend | undefined): Episode {
 
 function fitting(record: unknown): Episode {
   const parsed = Episode.safeParse(record);
-  if (!parsed.success) throw new RecordError(zodReason(parsed.error));
+  if (!parsed.success) throw new RecordError(zodReason(parsed.error, Episode));
   return parsed.data;
 }

@@ -36,18 +36,34 @@ export interface OpenFile {
   onProgress(episodes: number, bytes: number): void;
 }
 
-export type FileCounts = Pick<IngestedFile, 'episodes' | 'turns' | 'scores' | 'rejects' | 'firstRejects'> & {
+export type FileCounts = Pick<
+  IngestedFile,
+  'episodes' | 'turns' | 'scores' | 'rejects' | 'duplicates' | 'firstRejects'
+>;
+
+/** What of a file is worth a warning. */
+export interface FileNotes {
+  /** Endings settled by rule, in canonical records only: other formats leave them open by nature. */
   readonly endingsAssumed: number;
+  /** Texts with half a surrogate pair. */
   readonly replaced: number;
-};
+  /** Log-probabilities above 0. */
+  readonly positive: number;
+}
 
 /** Rejects that are shown with the result. */
 const SHOWN = 5;
 /** A file this large is parsed in a thread of its own, which costs some 50 ms to start. */
 const THREAD_BYTES = 16 << 20;
 
+const CANONICAL: ReadonlySet<FormatName> = new Set<FormatName>(['canonical', 'parquet', 'arrow']);
+
 /** Appends what a file holds, within its transaction; of what --strict will undo anyway, nothing more. */
-export async function readInto(store: Store, source: number, file: OpenFile): Promise<FileCounts> {
+export async function readInto(
+  store: Store,
+  source: number,
+  file: OpenFile,
+): Promise<{ readonly counts: FileCounts; readonly notes: FileNotes }> {
   const rejects = rejectCounter(store, source);
   const given = () => ({ rejects: rejects.count, firstRejects: rejects.first });
   const lost = () => file.strict && rejects.count > 0;
@@ -58,19 +74,28 @@ export async function readInto(store: Store, source: number, file: OpenFile): Pr
       if (!lost()) await rejects.add(await writer.write(block.scores));
       file.onProgress(writer.scores, file.bytes());
     }
-    return { episodes: 0, turns: 0, scores: writer.scores, ...given(), endingsAssumed: 0, replaced: 0 };
+    const { scores, positive } = writer;
+    return {
+      counts: { episodes: 0, turns: 0, scores, duplicates: 0, ...given() },
+      notes: { endingsAssumed: 0, replaced: 0, positive },
+    };
   }
   const [row] = await queryRows(store, 'SELECT coalesce(max(episode) + 1, 0) AS next FROM episodes');
   const writer = episodeWriter(store, source, row!.next as number, await file.ids());
   let endingsAssumed = 0;
+  let positive = 0;
   for await (const parsed of episodeBlocks(file)) {
     await rejects.add(parsed.rejects);
     if (!lost()) await rejects.add(await writer.write(parsed.block));
-    endingsAssumed += parsed.block.endingsAssumed;
+    if (CANONICAL.has(file.format)) endingsAssumed += parsed.block.endingsAssumed;
+    positive += parsed.block.positive;
     file.onProgress(writer.episodes, file.bytes());
   }
-  const { episodes, turns, replaced } = writer;
-  return { episodes, turns, scores: 0, ...given(), endingsAssumed, replaced };
+  const { episodes, turns, duplicates, replaced } = writer;
+  return {
+    counts: { episodes, turns, scores: 0, duplicates, ...given() },
+    notes: { endingsAssumed, replaced, positive },
+  };
 }
 
 function episodeBlocks(file: OpenFile): AsyncIterable<ParsedBlock> {

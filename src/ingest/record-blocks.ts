@@ -4,7 +4,7 @@ import { dirname, relative, resolve } from 'node:path';
 import { episodeColumns, type Place } from './episode-columns.ts';
 import { JsonArrayError, splitElements } from './json-elements.ts';
 import { lineBlocks } from './line-blocks.ts';
-import { type LogFormat, type RecordContext, RecordError } from './log-format.ts';
+import { type LogFormat, type RecordContext, RecordError, type Unit } from './log-format.ts';
 import {
   type Amend,
   addEpisodes,
@@ -14,6 +14,7 @@ import {
   parseJson,
   rejected,
 } from './parse-block.ts';
+import { peek } from './peek.ts';
 import { excerpt, type Reject } from './rejects.ts';
 
 export interface RecordFile {
@@ -27,6 +28,8 @@ export interface RecordFile {
 /** One record of a file, or what kept it from being read. */
 type RawRecord = Place & { readonly bytes: Buffer; readonly error?: RecordError };
 
+/** White space before an array is not longer than this. */
+const SPACE_BYTES = 1024;
 /** Bytes of records gathered into one block. */
 const BLOCK = 4 << 20;
 
@@ -36,7 +39,9 @@ export async function* recordBlocks(file: RecordFile, format: LogFormat): AsyncG
   let rejects: Reject[] = [];
   let bytes = 0;
   let ordinal = 0;
-  for await (const record of RECORDS[format.unit](file)) {
+  const { head, chunks } = await peek(file.chunks, SPACE_BYTES);
+  const unit = unitOf(format, head);
+  for await (const record of RECORDS[unit]({ ...file, chunks })) {
     try {
       if (record.error) throw record.error;
       const value = parseJson(record.bytes);
@@ -56,7 +61,14 @@ export async function* recordBlocks(file: RecordFile, format: LogFormat): AsyncG
   yield { block: columns.finish(), rejects };
 }
 
-const RECORDS: Readonly<Record<LogFormat['unit'], (file: RecordFile) => AsyncGenerator<RawRecord>>> = {
+/** An array starts with a bracket, behind white space and a byte order mark. */
+function unitOf({ units }: LogFormat, head: Uint8Array): Unit {
+  const [unit] = units;
+  const isArray = /^\uFEFF?\s*\[/.test(Buffer.from(head).toString('utf8'));
+  return units.length > 1 && isArray && units.includes('element') ? 'element' : unit!;
+}
+
+const RECORDS: Readonly<Record<Unit, (file: RecordFile) => AsyncGenerator<RawRecord>>> = {
   line: lineRecords,
   element: elementRecords,
   document: documentRecord,

@@ -81,7 +81,9 @@ function* jsonLines(text: string, name: string, whole: unknown): Generator<Keyed
 /** Cells are text: the reward is a number, an empty cell is none. */
 function csvFields(row: ReadonlyMap<string, string>): Fields {
   const fields: Record<string, unknown> = {};
-  for (const name of [...KEYS, 'task_id', 'task_name']) if (row.get(name)) fields[name] = row.get(name);
+  // What is an object elsewhere has no form as a cell; an empty cell is none.
+  for (const [name, cell] of row)
+    if (name !== 'rewards' && name !== 'verifier_result') fields[name] = cell === '' ? null : cell;
   const reward = row.get('reward')?.trim();
   if (reward === undefined) return fields;
   fields.reward = reward === '' ? null : Number.isFinite(Number(reward)) ? Number(reward) : reward;
@@ -93,7 +95,10 @@ function keyed(row: unknown, place: string): KeyedEntry {
     if (!isFields(row)) throw new RecordError('the row is no object');
     let key: string | null = null;
     for (const name of KEYS) key ??= asNameOrNull(field(row, name), name);
-    if (key === null) throw new RecordError(`none of ${KEYS.join(', ')} is given`);
+    if (key === null)
+      throw new RecordError(
+        `none of ${KEYS.join(', ')} is given, got columns ${Object.keys(row).join(', ') || 'none'}, expected one of them and reward`,
+      );
     const verified = field(row, 'verifier_result');
     const task = asNameOrNull(field(row, 'task_id') ?? field(row, 'task_name'), 'task_id');
     if (verified !== undefined)
@@ -101,7 +106,9 @@ function keyed(row: unknown, place: string): KeyedEntry {
     const rewards = namedRewards(field(row, 'rewards'));
     const given = field(row, 'reward');
     if (given === undefined && rewards === null)
-      throw new RecordError('reward is missing, expected a number');
+      throw new RecordError(
+        `reward is missing, got columns ${Object.keys(row).join(', ')}, expected a number or null in column reward`,
+      );
     const reward = asNumberOrNull(given, 'reward') ?? weightedSum(rewards);
     return { key, entry: { reward, rewards, task_id: task, aborted: false, place } };
   } catch (error) {

@@ -44,7 +44,7 @@ export async function* scoreBlocks(
 
 function checked(record: unknown): Score {
   const parsed = Score.safeParse(record);
-  if (!parsed.success) throw new RecordError(zodReason(parsed.error));
+  if (!parsed.success) throw new RecordError(zodReason(parsed.error, Score));
   const { turn, segment, logprobs } = parsed.data;
   if ((turn ?? 0) > MAX_INTEGER) throw new RecordError('is beyond a 32-bit integer', 'turn');
   if ((segment ?? 0) > MAX_INTEGER) throw new RecordError('is beyond a 32-bit integer', 'segment');

@@ -3,6 +3,7 @@ import type { Batch } from '../store/batch.ts';
 import { queryRows } from '../store/query.ts';
 import type { Store } from '../store/store.ts';
 import { listWriter, numberWriter, textWriter } from './column-writer.ts';
+import { countPositive } from './episode-columns.ts';
 import { jsonText } from './json-text.ts';
 import type { Reject } from './rejects.ts';
 import type { PlacedScore } from './score-blocks.ts';
@@ -11,13 +12,19 @@ import type { PlacedScore } from './score-blocks.ts';
 export interface ScoreWriter {
   write(scores: readonly PlacedScore[]): Promise<readonly Reject[]>;
   readonly scores: number;
+  /** Log-probabilities and log-propensities above 0. */
+  readonly positive: number;
 }
 
 export function scoreWriter(store: Store, source: number): ScoreWriter {
   let written = 0;
+  let positive = 0;
   return {
     get scores() {
       return written;
+    },
+    get positive() {
+      return positive;
     },
     async write(scores) {
       const logged = await loggedRows(store, scores);
@@ -28,6 +35,8 @@ export function scoreWriter(store: Store, source: number): ScoreWriter {
         const reason = unusable(placed, episode, logged);
         if (reason === undefined) {
           kept.push({ placed, episode: episode! });
+          const { logprob, log_propensity, logprobs } = placed.score;
+          positive += countPositive([logprob, log_propensity]) + countPositive(logprobs ?? []);
           logged.scored.add(scoreKey(placed.score.policy, episode!, placed.score.turn, placed.score.segment));
         } else rejects.push({ ...placed, reason });
       }

@@ -1,5 +1,7 @@
 import type { Batch } from '../store/batch.ts';
 import { memoryLimit, setMemoryLimit } from '../store/memory-limit.ts';
+import { parquetSql } from '../store/parquet.ts';
+import { queryRows } from '../store/query.ts';
 import type { Store } from '../store/store.ts';
 
 /** What the engine needs beside those rows. */
@@ -42,4 +44,16 @@ export function tokenWindow(store: Store): { add(segments: Batch): Promise<void>
       await setMemoryLimit(store, limit);
     },
   };
+}
+
+/** The same for the segments of a Parquet file, before they are read. */
+export async function parquetWindow(store: Store, path: string): Promise<void> {
+  const [row] = await queryRows(
+    store,
+    `SELECT max(tokens)::DOUBLE AS most FROM (SELECT sum(n) AS tokens FROM (
+       SELECT len(token_ids) AS n, (row_number() OVER () - 1) // ${WINDOW} AS w FROM ${parquetSql(path)}) GROUP BY w)`,
+  );
+  const bytes = Object.values(TOKEN_BYTES).reduce((sum, size) => sum + size, 0);
+  const needed = BASE + 2 * bytes * Number(row?.most ?? 0);
+  if (needed > (await memoryLimit(store))) await setMemoryLimit(store, 1.2 * needed);
 }

@@ -2,10 +2,12 @@ import type { Check, Finding, Severity } from '../schema/check.ts';
 import { queryRows } from '../store/query.ts';
 import type { Store } from '../store/store.ts';
 import { EPISODE_RULES } from './check-episodes.ts';
+import { REJECT_RULES } from './check-rejects.ts';
 import { checkTokens, TOKEN_CHECKS } from './check-tokens.ts';
 import { TURN_RULES } from './check-turns.ts';
 import { runRule } from './rule.ts';
 
+const RULES = [...REJECT_RULES, ...EPISODE_RULES, ...TURN_RULES];
 const ORDER: readonly Severity[] = ['error', 'warning', 'note'];
 
 /**
@@ -18,7 +20,7 @@ export async function check(store: Store): Promise<Check> {
     'SELECT (SELECT count(*) FROM episodes) AS episodes, (SELECT count(*) FROM turns) AS turns',
   );
   const findings: Finding[] = [];
-  for (const rule of [...EPISODE_RULES, ...TURN_RULES]) {
+  for (const rule of RULES) {
     const finding = await runRule(store, rule);
     if (finding) findings.push(finding);
   }
@@ -32,6 +34,6 @@ export async function check(store: Store): Promise<Check> {
     warnings: count('warning'),
     notes: count('note'),
     findings: ORDER.flatMap((severity) => findings.filter((f) => f.severity === severity)),
-    checks: [...new Set([...EPISODE_RULES, ...TURN_RULES, ...TOKEN_CHECKS].map((c) => c.code))],
+    checks: [...new Set([...RULES, ...TOKEN_CHECKS].map((c) => c.code))],
   };
 }

@@ -14,6 +14,8 @@ import type { Interval } from '../schema/estimate.ts';
 import type { Returns } from './returns.ts';
 
 const LEVEL = 0.95;
+/** Below so many degrees of freedom (5 tasks) an interval says nothing: with 2 tasks it can be ten times the range. */
+const LEAST_DF = 4;
 
 type RewardPart = Pick<
   Description,
@@ -137,13 +139,13 @@ function theseTasks(
 }
 
 function interval(centre: number, se: number, df: number, method: string): Interval | null {
-  if (!Number.isFinite(se) || df < 1) return null;
+  if (!Number.isFinite(se) || df < LEAST_DF) return null;
   const half = studentQuantile((1 + LEVEL) / 2, df) * se;
   return {
     lo: centre - half,
     hi: centre + half,
     level: LEVEL,
-    method: `${method}, ${df} degrees of freedom`,
+    method: `${method}, ${df.toLocaleString('en-US')} degrees of freedom`,
   };
 }
 

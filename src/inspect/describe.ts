@@ -16,7 +16,7 @@ export async function describe(store: Store): Promise<Description> {
 const NOTES = [
   'A return is the sum of the turn rewards and the episode reward; it is undefined for aborted episodes and for episodes without any reward, and those are out of the reward statistics (both counts are shown).',
   'Ending `limit` is part of the task and counts like `terminated`; `truncated` and `unfinished` episodes with a reward count with what was logged.',
-  'Standard errors: `se` clusters by task (CR1), `seNaive` takes episodes as independent, `theseTasks.se` holds the tasks fixed.',
+  'Standard errors: for new tasks clustered by task (CR1); for these very tasks from the spread within them, the tasks held fixed; of episodes alone as if they were independent. Intervals are withheld below 4 degrees of freedom: with 2 tasks an interval for a share can be [−2, 3].',
   'Quantiles are of type 7 (linear interpolation at (n − 1)q).',
 ];
 
@@ -61,7 +61,9 @@ function warnings(d: Omit<Description, 'warnings'>): Warning[] {
     if (r.clusters < 20)
       warn(
         'few-clusters',
-        'With fewer than 20 tasks the clustered standard error and its interval are rough.',
+        r.interval === null
+          ? 'With fewer than 5 tasks there is no interval for new tasks, and the standard error is a guess.'
+          : 'With fewer than 20 tasks the clustered standard error and its interval are rough.',
         r.clusters,
       );
   }

@@ -26,14 +26,24 @@ interface Offending {
   readonly turn?: string;
   readonly segment?: string;
   readonly value?: string;
+  /** Number that orders the examples; default by episode, then turn or segment. */
+  readonly place?: string;
   /** Rows that one result row stands for; default 1. */
   readonly n?: string;
 }
 
 /** A query for the rows a rule is about. */
-export function offending({ from, episode = 'episode', turn, segment, value, n = '1' }: Offending): string {
+export function offending({
+  from,
+  episode = 'episode',
+  turn,
+  segment,
+  value,
+  place,
+  n = '1',
+}: Offending): string {
   return `SELECT ${episode} AS episode, ${turn ?? 'NULL'} AS turn, ${segment ?? 'NULL'} AS segment,
-    ${value ?? 'NULL'} AS value, ${n} AS n ${from}`;
+    ${value ?? 'NULL'} AS value, ${place ?? 'NULL'} AS place, ${n} AS n ${from}`;
 }
 
 /** The finding of a rule, or null. Only the count and the first few rows are held. */
@@ -42,18 +52,23 @@ export async function runRule(store: Store, rule: Rule): Promise<Finding | null>
     store,
     `SELECT coalesce(sum(n), 0)::BIGINT AS n,
        arg_min(to_json({episode: episode, turn: turn, segment: segment, value: left(value::VARCHAR, ${VALUE_LENGTH})})::VARCHAR,
-         episode * 1000000 + coalesce(turn, segment, 0), ${EXAMPLES}) AS examples
+         coalesce(place, episode * 1000000 + coalesce(turn, segment, 0)), ${EXAMPLES}) AS examples
      FROM (${rule.sql})`,
   );
   const count = row!.n as number;
   if (count === 0) return null;
   const found = (row!.examples as string[]).map(
     (text) =>
-      JSON.parse(text) as { episode: number; turn: number | null; segment: number | null; value: string },
+      JSON.parse(text) as {
+        episode: number | null;
+        turn: number | null;
+        segment: number | null;
+        value: string;
+      },
   );
   const names = await episodeIds(
     store,
-    found.map((e) => e.episode),
+    found.flatMap((e) => e.episode ?? []),
   );
   return {
     code: rule.code,
@@ -61,7 +76,7 @@ export async function runRule(store: Store, rule: Rule): Promise<Finding | null>
     message: rule.message,
     count,
     examples: found.map((e) => ({
-      episode: names.get(e.episode) ?? null,
+      episode: e.episode === null ? null : (names.get(e.episode) ?? null),
       turn: e.turn,
       segment: e.segment,
       column: rule.column,

@@ -79,12 +79,7 @@ export function bootstrap(
       const value = resampledValue(o.table, counts, o.scratch.total);
       o.values[r] = value;
       if (what === 'values') continue;
-      const difference = value - o.value;
-      // Equal up to rounding: 0, whatever the error (0/0 where a resample has no spread).
-      o.t[r] =
-        Math.abs(difference) <= ROUNDING * Math.abs(o.value)
-          ? 0
-          : difference / resampledError(o.table, counts, o.scratch);
+      o.t[r] = studentised(value - o.value, o.value, resampledError(o.table, counts, o.scratch));
     }
   }
   return out.map(({ value, se, values, t }) => ({ value, se, values, t }));
@@ -100,6 +95,13 @@ export function leaveOneOut({ buckets, columns, sums, f }: BucketSums): Float64A
     for (let c = 0; c < columns; c++) rest[c] = total[c]! - sums[b * columns + c]!;
     return f.value(rest);
   });
+}
+
+/** t*; 0 where a resample gives θ again, infinite where it has no spread (one bucket, over and over). */
+function studentised(difference: number, value: number, error: number): number {
+  if (Math.abs(difference) <= ROUNDING * Math.abs(value)) return 0;
+  const t = difference / error;
+  return Math.abs(t) < 1e10 ? t : Math.sign(difference) * Number.POSITIVE_INFINITY;
 }
 
 function resampledValue({ columns, sums, f }: BucketSums, counts: Int32Array, total: Float64Array): number {

@@ -31,18 +31,40 @@ const FEWEST_ATOMS = 20;
  */
 export function tailIndex(weights: ArrayLike<number>, rounding: 'ceil' | 'floor' = 'ceil'): TailIndex {
   const S = weights.length;
-  const M = Math[rounding](Math.min(S / 5, 3 * Math.sqrt(S)));
+  const isConstant = S > 0 && constant(weights);
+  const M = tailLength(S, rounding);
+  const enough = !isConstant && M >= FEWEST_DRAWS;
+  return tailIndexOf(S, enough ? largest(weights, M + 1) : new Float64Array(0), isConstant, rounding);
+}
+
+/** Values in the tail of S. */
+export function tailLength(S: number, rounding: 'ceil' | 'floor' = 'ceil'): number {
+  return Math[rounding](Math.min(S / 5, 3 * Math.sqrt(S)));
+}
+
+/**
+ * The same from the largest of S values alone, as a scan keeps them.
+ * @param largestOf ascending, at least one more than the tail
+ * @param isConstant whether all S values are equal
+ */
+export function tailIndexOf(
+  S: number,
+  largestOf: Float64Array,
+  isConstant: boolean,
+  rounding: 'ceil' | 'floor' = 'ceil',
+): TailIndex {
+  const M = tailLength(S, rounding);
   const none = (reason: string): TailIndex => ({ k: null, tail: M, reason });
-  if (S > 0 && constant(weights)) return none('all weights are equal');
+  if (isConstant) return none('all weights are equal');
   if (M < FEWEST_DRAWS) return none(`the tail holds ${M} weights, fewer than ${FEWEST_DRAWS}`);
-  const sorted = largest(weights, M + 1);
+  const sorted = largestOf.subarray(largestOf.length - M - 1);
   const top = sorted[M]!;
   if (!Number.isFinite(top)) return none('a weight is not finite');
   const cut = sorted[0]!;
   const x = sorted.subarray(1).map((w) => (w - cut) / top);
-  if (x[0] === x[M - 1]) return none('all weights of the tail are equal');
-  if (x[quartile(M)] === 0) return none('a quarter of the tail equals its threshold');
-  const atoms = distinct(x);
+  if (same(sorted[1]!, top)) return none('all weights of the tail are equal');
+  if (same(sorted[1 + quartile(M)]!, cut)) return none('a quarter of the tail equals its threshold');
+  const atoms = distinct(sorted.subarray(1));
   // A tail of a continuous law has no ties at all.
   if (atoms < Math.min(FEWEST_ATOMS, M) || 2 * atoms < M)
     return none(`the tail is made of ${atoms} distinct values: a few atoms have no tail index`);
@@ -78,8 +100,11 @@ function fit(x: Float64Array): number {
   return (M * meanLog(x, weighted / mass) + 5) / (M + 10);
 }
 
+/** Equal but for rounding: a product of the same ratios in another order is the same atom. */
+const same = (a: number, b: number): boolean => Math.abs(a - b) <= 1e-12 * Math.max(Math.abs(a), Math.abs(b));
+
 function constant(weights: ArrayLike<number>): boolean {
-  for (let i = 1; i < weights.length; i++) if (weights[i] !== weights[0]) return false;
+  for (let i = 1; i < weights.length; i++) if (!same(weights[i]!, weights[0]!)) return false;
   return true;
 }
 
@@ -93,6 +118,6 @@ function meanLog(x: Float64Array, b: number): number {
 
 function distinct(sorted: Float64Array): number {
   let count = 1;
-  for (let i = 1; i < sorted.length; i++) if (sorted[i] !== sorted[i - 1]) count++;
+  for (let i = 1; i < sorted.length; i++) if (!same(sorted[i]!, sorted[i - 1]!)) count++;
   return count;
 }

@@ -43,28 +43,13 @@ export function objective(
       }
     }
   }
-  let penalty = 0;
-  for (let a = 1; a < q1; a++) {
-    let sum = 0;
-    for (let c = 0; c < K1; c++) sum += theta[c * q1 + a]!;
-    for (let c = 0; c < K1; c++) {
-      const at = c * q1 + a;
-      const pull = lambda * (theta[at]! - sum / (K1 + 1));
-      penalty += 0.5 * theta[at]! * pull;
-      gradient[at] = (gradient[at]! - r.mean[a - 1]! * gradient[c * q1]!) / r.scale[a - 1]! + pull;
-    }
-  }
+  standardiseGradient(r, gradient);
+  const penalty = addPenalty(r, theta, lambda, gradient);
   return { value: loss + penalty, logLikelihood: -loss, gradient };
 }
 
 /** Second derivatives of the objective. O(n · nnz² · C²/4). */
-export function hessian(
-  design: Design,
-  r: Rows,
-  w: Workspace,
-  theta: Float64Array,
-  lambda: number,
-): Matrix {
+export function hessian(design: Design, r: Rows, w: Workspace, theta: Float64Array, lambda: number): Matrix {
   const K1 = r.present.length - 1;
   const q1 = r.active.length + 1;
   const pairs = (K1 * (K1 + 1)) / 2;
@@ -99,13 +84,7 @@ export function hessian(
     for (let d = 0; d <= c; d++, i++)
       for (let j = 0; j < q1; j++)
         for (let k = 0; k <= j; k++) {
-          let h = of(j, k, i);
-          if (j > 0) {
-            const m = r.mean[j - 1]!;
-            h -= m * of(k, 0, i);
-            if (k > 0) h -= r.mean[k - 1]! * (of(j, 0, i) - m * of(0, 0, i));
-            h /= r.scale[j - 1]! * (k > 0 ? r.scale[k - 1]! : 1);
-          }
+          let h = standardised(r, (a, b) => of(a, b, i), j, k);
           if (j > 0 && j === k) h += lambda * ((c === d ? 1 : 0) - 1 / (K1 + 1));
           for (const [s, t] of [
             [c * q1 + j, d * q1 + k],
@@ -116,6 +95,41 @@ export function hessian(
           }
         }
   return H;
+}
+
+/** Adds the gradient of the penalty at θ, which is linear in θ; gives the penalty itself. */
+export function addPenalty(r: Rows, theta: Float64Array, lambda: number, gradient: Float64Array): number {
+  const K1 = r.present.length - 1;
+  const q1 = r.active.length + 1;
+  let penalty = 0;
+  for (let a = 1; a < q1; a++) {
+    let sum = 0;
+    for (let c = 0; c < K1; c++) sum += theta[c * q1 + a]!;
+    for (let c = 0; c < K1; c++) {
+      const at = c * q1 + a;
+      const pull = lambda * (theta[at]! - sum / (K1 + 1));
+      penalty += 0.5 * theta[at]! * pull;
+      gradient[at] = gradient[at]! + pull;
+    }
+  }
+  return penalty;
+}
+
+/** From derivatives on the features as given to those on the standardised. */
+export function standardiseGradient(r: Rows, gradient: Float64Array): void {
+  const q1 = r.active.length + 1;
+  for (let line = 0; line < gradient.length; line += q1)
+    for (let a = 1; a < q1; a++)
+      gradient[line + a] = (gradient[line + a]! - r.mean[a - 1]! * gradient[line]!) / r.scale[a - 1]!;
+}
+
+/** The same of second derivatives: entry (j, k), k ≤ j, of sums over products of features as given. */
+export function standardised(r: Rows, of: (j: number, k: number) => number, j: number, k: number): number {
+  if (j === 0) return of(0, 0);
+  const m = r.mean[j - 1]!;
+  const h = of(j, k) - m * of(k, 0);
+  if (k === 0) return h / r.scale[j - 1]!;
+  return (h - r.mean[k - 1]! * (of(j, 0) - m * of(0, 0))) / (r.scale[j - 1]! * r.scale[k - 1]!);
 }
 
 /** Solves with a Hessian; by the pseudo-inverse where it is singular. */
@@ -130,7 +144,7 @@ export function factorise(H: Matrix): { solve: (g: Float64Array) => Float64Array
 }
 
 /** Active entries of a row into the workspace, columns from 1. */
-function gatherActive(design: Design, r: Rows, w: Workspace, row: number): number {
+export function gatherActive(design: Design, r: Rows, w: Workspace, row: number): number {
   const entries = design.gather(row, w.indices, w.values);
   let kept = 0;
   for (let k = 0; k < entries; k++) {
@@ -143,7 +157,13 @@ function gatherActive(design: Design, r: Rows, w: Workspace, row: number): numbe
 }
 
 /** p of the present classes into `eta`; gives −log p of one of them. */
-function probabilities(r: Rows, w: Workspace, raw: Float64Array, entries: number, own: number): number {
+export function probabilities(
+  r: Rows,
+  w: Workspace,
+  raw: Float64Array,
+  entries: number,
+  own: number,
+): number {
   const K = r.present.length;
   const q1 = r.active.length + 1;
   const { eta } = w;
@@ -165,7 +185,7 @@ function probabilities(r: Rows, w: Workspace, raw: Float64Array, entries: number
 }
 
 /** The parameters on the features as given. */
-function unstandardised(r: Rows, theta: Float64Array): Float64Array {
+export function unstandardised(r: Rows, theta: Float64Array): Float64Array {
   const q1 = r.active.length + 1;
   const raw = Float64Array.from(theta);
   for (let line = 0; line < raw.length; line += q1)

@@ -87,7 +87,16 @@ const STAGE: Readonly<Record<string, (s: Stage) => string>> = {
   unsupported: (s) => formatNumber(s.unsupported),
 };
 
+const STAGE_LEGEND =
+  'Alive: episodes that reach the turn; followers: those with a weight above 0. ESS, effective sample size (Σw)²/Σw²: of this turn’s ratios, of cumulative weights with ended episodes keeping theirs, and among the alive. ' +
+  'Mean weight: 1 but for sampling error. Largest share and top 1 %: of the summed weight. k̂: tail index of the weights, above 0.7 heavy; –: not computed. Unsupported: mass of the target where the logs have none.';
+
+/** The averages among the living stand last and grey: they answer another question when lengths differ. */
+const aside = (estimator: string): boolean => / alive/.test(estimator);
+
 function one(a: Audit): Html[] {
+  const all = a.evaluation?.estimates ?? [];
+  const estimates = [...all.filter((e) => !aside(e.estimator)), ...all.filter((e) => aside(e.estimator))];
   return [
     heading(3, `Policy ${a.target}`),
     html(
@@ -102,7 +111,9 @@ function one(a: Audit): Html[] {
             Object.keys(STAGE),
             a.stages.map((stage) => Object.values(STAGE).map((cell) => cell(stage))),
             Object.keys(STAGE),
+            { wide: true },
           ),
+          paragraph(STAGE_LEGEND, 'note'),
         ]
       : []),
     ...(a.weights
@@ -120,7 +131,7 @@ function one(a: Audit): Html[] {
       ? [
           table(
             ['estimator', 'value', 'SE', 'interval', 'convention'],
-            a.evaluation.estimates.map((e) => [
+            estimates.map((e) => [
               e.estimator,
               formatNumber(e.value),
               formatNumber(e.se),
@@ -128,7 +139,17 @@ function one(a: Audit): Html[] {
               e.convention,
             ]),
             ['value', 'SE', 'interval'],
+            { grey: (i) => aside(estimates[i]!.estimator) },
           ),
+          ...(estimates.some((e) => aside(e.estimator))
+            ? [
+                paragraph(
+                  'In grey: averages over the episodes still alive at each turn, as some software computes them. They do not tend to the value of the policy where lengths differ (they can leave the range of the return) and are shown for comparison only. ' +
+                    'A dash: no interval, as none with a known coverage is computed for that estimator here.',
+                  'note',
+                ),
+              ]
+            : []),
         ]
       : []),
   ];

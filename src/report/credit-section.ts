@@ -1,122 +1,117 @@
-import type { CriticReport, EpisodeCredit } from '../schema/credit.ts';
+import { actionMark, actionMarkNote, offCentre } from '../critic/marks.ts';
+import type { CriticReport } from '../schema/credit.ts';
 import { warningsList } from './describe-section.ts';
-import { calibration, episodeValues, stageMeans } from './figures.ts';
-import { formatCount, formatNumber, formatShare } from './format.ts';
+import { type EpisodeExample, exampleEpisodes } from './episode-section.ts';
+import { calibration, stageMeans } from './figures.ts';
+import { formatCount, formatNumber, formatShare, formatSigned } from './format.ts';
 import { figure, type Html, heading, paragraph, table } from './page.ts';
-
-/** One episode with the first line of each action. */
-export interface EpisodeExample {
-  readonly credit: EpisodeCredit;
-  readonly actions: readonly string[];
-}
 
 /** Which turn helped and which hurt, and how far the critic is to be believed. */
 export function creditSection(c: CriticReport, examples: readonly EpisodeExample[]): Html[] {
-  const row = (
-    what: string,
-    e: { rmse: number; r2: number | null; turn0: { rmse: number; r2: number | null } },
-  ) => [what, formatNumber(e.rmse), formatNumber(e.r2), formatNumber(e.turn0.rmse), formatNumber(e.turn0.r2)];
   return [
     heading(2, 'Which turn helped, which hurt', 'credit'),
-    paragraph(c.label.causal, 'lead'),
-    paragraph(`${c.estimand} ${c.convention}`, 'note'),
+    paragraph(`${c.label.causal}.`, 'lead'),
+    paragraph(`${c.estimand}. ${c.convention}.`, 'note'),
     ...warningsList(c.warnings),
+    ...heldOut(c),
+    ...byTurn(c),
+    figure(
+      calibration(c.calibration),
+      `Calibration of V: mean V and mean return still to come, in tenths of the turns by V, ± 1.96 standard errors clustered by task. Dashed: where they agree.${
+        c.calibration.some((k) => k.se === null)
+          ? ' A dot without a line has no standard error: one task.'
+          : ''
+      }`,
+    ),
+    ...byAction(c),
+    ...exampleEpisodes(c, examples),
+  ];
+}
+
+function heldOut(c: CriticReport): Html[] {
+  const row = (
+    what: string,
+    e: { rmse: number; r2: number | null },
+    first: { rmse: number; r2: number | null } | null,
+  ) => [what, formatNumber(e.rmse), formatNumber(e.r2), formatNumber(first?.rmse), formatNumber(first?.r2)];
+  const numeric = ['RMSE', 'R²', 'RMSE, first turn', 'R², first turn'];
+  return [
     heading(3, 'Held out by task'),
     table(
-      ['predictor', 'RMSE', 'R²', 'RMSE, first turn', 'R², first turn'],
+      ['predictor', ...numeric],
       [
-        row('critic', c.heldOut),
-        row('a constant', c.constant),
-        row(`placebo: outcomes shuffled, ${c.placebo.runs} runs`, c.placebo),
+        row('critic', c.heldOut, c.heldOut.turn0),
+        row('a constant', c.constant, c.constant.turn0),
+        row('a constant by turn: what the length alone tells', c.constant.byTurn, null),
+        row(`placebo: outcomes shuffled, ${c.placebo.runs} runs`, c.placebo, c.placebo.turn0),
       ],
-      ['RMSE', 'R²', 'RMSE, first turn', 'R², first turn'],
+      numeric,
     ),
     paragraph(
-      `${formatCount(c.n)} episodes, ${formatCount(c.turns)} turns, ${formatCount(c.tasks)} tasks, ${c.critic.folds} folds of whole tasks. ` +
+      'Errors of the predicted return still to come, on tasks the model did not see. R²: 1 is perfect, 0 no better than the mean of those outcomes. ' +
+        `The placebo predicts shuffled outcomes, so compare its R², not its RMSE; ${c.placebo.asGood} of its ${c.placebo.runs} runs have an R² like the critic’s. ` +
+        `The critic’s squared error is ${formatNumber(c.heldOut.gain, 4)} below the constant’s (standard error ${formatNumber(c.heldOut.gainSe, 4)}). ` +
+        `${formatCount(c.n)} episodes, ${formatCount(c.turns)} turns, ${formatCount(c.tasks)} tasks, ${c.critic.folds} folds of whole tasks. ` +
         `${formatShare(c.supportedShare)} of the turns have others like them in the logs.`,
       'note',
     ),
+  ];
+}
+
+function byTurn(c: CriticReport): Html[] {
+  const failed = c.stages.filter((s) => offCentre(c.stages, s));
+  const verdict =
+    failed.length === 0
+      ? `None of the ${c.stages.length} turns is clearly off 0`
+      : `Clearly off 0, in red: turn ${failed.map((s) => s.turn).join(', ')}, of ${c.stages.length}`;
+  return [
     figure(
       stageMeans(
-        c.stages.map((s) => ({ stage: s.turn, mean: s.advantage.mean, se: s.advantage.se })),
+        c.stages.map((s) => ({
+          stage: s.turn,
+          mean: s.advantage.mean,
+          se: s.advantage.se,
+          off: offCentre(c.stages, s),
+        })),
         { x: 'turn', y: 'mean A' },
       ),
-      'Mean advantage at each turn, ± 1.96 standard errors clustered by task: about 0 for a critic of the logging policy.',
+      `Mean advantage at each turn, ± 1.96 standard errors clustered by task: 0 for a critic of the logging policy. ${verdict} (3 standard errors or more, raised for the number of turns).${
+        c.stages.some((s) => s.advantage.se === null)
+          ? ' A dot without a line has no standard error: one task got so far.'
+          : ''
+      }`,
     ),
-    figure(
-      calibration(c.calibration),
-      'Calibration of V, in tenths of the turns; standard errors clustered by task.',
-    ),
+  ];
+}
+
+const SHOWN = 20;
+
+function byAction(c: CriticReport): Html[] {
+  if (c.actions.length === 0) return [];
+  const half = SHOWN / 2;
+  const shown =
+    c.actions.length <= SHOWN ? c.actions : [...c.actions.slice(0, half), ...c.actions.slice(-half)];
+  const numeric = ['turns', 'tasks', 'mean δ', 'SE of δ', 'mean A', 'SE of A'];
+  const left = c.actions.length - shown.length;
+  return [
     heading(3, 'By action'),
     table(
-      ['action', 'turns', 'mean A', 'SE of A', 'mean δ', 'SE of δ'],
-      c.actions
-        .slice(0, 20)
-        .map((a) => [
-          a.action,
-          formatCount(a.n),
-          formatNumber(a.advantage.mean),
-          formatNumber(a.advantage.se),
-          formatNumber(a.delta.mean),
-          formatNumber(a.delta.se),
-        ]),
-      ['turns', 'mean A', 'SE of A', 'mean δ', 'SE of δ'],
-    ),
-    ...examples.flatMap(episode),
-  ];
-}
-
-function episode({ credit, actions }: EpisodeExample): Html[] {
-  const { turns } = credit;
-  const best = extreme(
-    turns.map((t) => t.advantage),
-    1,
-  );
-  const worst = extreme(
-    turns.map((t) => t.advantage),
-    -1,
-  );
-  // What the episode looked like before turn k: rewards already paid + V(s_k) = V(s_0) + Σ_{j<k} δ_j; at the end, G.
-  const predicted = [turns[0]?.v ?? 0];
-  for (const t of turns) predicted.push(predicted.at(-1)! + t.delta);
-  return [
-    heading(
-      3,
-      `Episode ${credit.episode}${credit.task === null ? '' : ` (task ${credit.task})`}, return ${formatNumber(credit.return)}`,
-    ),
-    figure(
-      episodeValues(
-        turns.map((t, k) => ({ turn: t.turn, v: predicted[k]!, next: predicted[k + 1]! })),
-        credit.return,
-      ),
-      'Predicted return before each turn; green rises, red falls; the diamond is the return.',
-    ),
-    table(
-      ['turn', 'V before', 'A', 'δ', '', 'action'],
-      turns.map((t, k) => [
-        String(t.turn),
-        formatNumber(t.v),
-        formatNumber(t.advantage),
-        formatNumber(t.delta),
-        [
-          k === best ? '▲ most helpful' : '',
-          k === worst ? '▼ most harmful' : '',
-          t.supported ? '' : 'unlike the logs',
-        ]
-          .filter(Boolean)
-          .join(', '),
-        actions[k] ?? '',
+      ['action', ...numeric, ''],
+      shown.map((a) => [
+        a.action,
+        formatCount(a.n),
+        formatCount(a.tasks),
+        formatSigned(a.delta.mean),
+        formatNumber(a.delta.se),
+        formatSigned(a.advantage.mean),
+        formatNumber(a.advantage.se),
+        { helpful: '▲ helpful', harmful: '▼ harmful', none: '' }[actionMark(c, a) ?? 'none'],
       ]),
-      ['turn', 'V before', 'A', 'δ'],
+      numeric,
+    ),
+    paragraph(
+      `From the largest mean δ${left > 0 ? `; ${left} in between left out` : ''}. Standard errors by task. ${actionMarkNote(c)}`,
+      'note',
     ),
   ];
-}
-
-/** Place of the largest value in direction `sign`; −1 where none has that sign. */
-function extreme(values: readonly number[], sign: 1 | -1): number {
-  let at = -1;
-  values.forEach((value, k) => {
-    if (value * sign > 0 && (at < 0 || value * sign > values[at]! * sign)) at = k;
-  });
-  return at;
 }

@@ -2,7 +2,8 @@ import type { Check } from '../schema/check.ts';
 import type { Description } from '../schema/describe.ts';
 import { bars, counts } from './figures.ts';
 import { formatCount, formatInterval, formatNumber, formatShare } from './format.ts';
-import { figure, type Html, heading, list, paragraph, table } from './page.ts';
+import { figure, type Html, heading, html, list, paragraph, table } from './page.ts';
+import { warningLine } from './warning-line.ts';
 
 /** What is in the logs: counts, rewards with their uncertainty, endings, tools. */
 export function describeSection(d: Description): Html[] {
@@ -22,6 +23,7 @@ export function describeSection(d: Description): Html[] {
       ],
       ['episodes', 'tasks', 'assistant turns'],
     ),
+    ...warningsList(d.warnings),
   ];
   const r = d.reward;
   if (r)
@@ -45,7 +47,8 @@ export function describeSection(d: Description): Html[] {
         ['mean', 'standard error', `${formatShare(r.interval?.level ?? 0.95)} interval`],
       ),
       paragraph(
-        `Over ${formatCount(r.n)} of ${formatCount(r.episodes)} episodes in ${formatCount(r.clusters)} tasks; left out: ` +
+        (r.interval ? '' : 'No interval for new tasks: fewer than 5 tasks. ') +
+          `Over ${formatCount(r.n)} of ${formatCount(r.episodes)} episodes in ${formatCount(r.clusters)} tasks; left out: ` +
           `${formatCount(r.aborted)} aborted, ${formatCount(r.withoutReward)} without a reward. With episodes taken as ` +
           `independent the standard error would be ${formatNumber(r.seNaive, 4)}.`,
         'note',
@@ -125,5 +128,5 @@ export function checkSection(check: Check): Html[] {
 export function warningsList(warnings: readonly { message: string; count?: number | undefined }[]): Html[] {
   return warnings.length === 0
     ? []
-    : [list(warnings.map((w) => `${w.message}${w.count === undefined ? '' : ` (${formatCount(w.count)})`}`))];
+    : [html(`<div class="warning">${list(warnings.map(warningLine)).html}</div>`)];
 }

@@ -30,7 +30,7 @@ export function bars(rows: readonly { label: string; value: number }[], axis: st
     marginLeft: Math.min(220, 20 + 7 * Math.max(4, ...data.map((r) => r.label.length))),
     marginRight: 60,
     height: 50 + 24 * data.length,
-    x: { label: axis, grid: true, nice: true },
+    x: { label: axis, grid: true, nice: true, ...wholeCounts(Math.max(...data.map((r) => r.value))) },
     y: { label: null, domain: data.map((r) => r.label) },
     marks: [
       Plot.barX(data, { x: 'value', y: 'label', fill: INK, fillOpacity: 0.8 }),
@@ -51,7 +51,7 @@ export function counts(rows: readonly { x: number; count: number }[], axis: stri
   return svg({
     height: 200,
     x: { label: axis, type: 'band', tickFormat: (d: number) => String(d) },
-    y: { label: what, grid: true },
+    y: { label: what, grid: true, nice: true, ...wholeCounts(Math.max(...rows.map((r) => r.count))) },
     marks: [Plot.barY(rows, { x: 'x', y: 'count', fill: INK, fillOpacity: 0.8 }), Plot.ruleY([0])],
   });
 }
@@ -121,7 +121,14 @@ export function lines(
     height: 260,
     marginRight: 30 + 7 * Math.max(0, ...series.map((s) => s.length)),
     x: { label: axes.x, ticks: wholeTicks(data.map((r) => r.x)), tickFormat: String },
-    y: { label: axes.y, type: scale, grid: true, ...(scale === 'log' ? { tickFormat: oneTwoFive } : {}) },
+    y: {
+      label: axes.y,
+      type: scale,
+      grid: true,
+      ...(scale === 'log'
+        ? { tickFormat: oneTwoFive, domain: decades(data.map((r) => r.y)) }
+        : { nice: true }),
+    },
     color: { domain: series, range: PALETTE },
     marks: [
       Plot.lineY(data, { x: 'x', y: 'y', stroke: 'series', strokeWidth: 2 }),
@@ -134,6 +141,15 @@ export function lines(
 /** Names 1, 2 and 5 times the powers of ten on a logarithmic axis and leaves the rest bare. */
 const oneTwoFive = (d: number): string => (/^[125]e/.test(d.toExponential()) ? String(d) : '');
 
+/** From the power of ten below the values to the one above, so that the axis has names at both ends. */
+function decades(ys: readonly number[]): [number, number] {
+  const lo = 10 ** Math.floor(Math.log10(Math.min(...ys)) + 1e-9);
+  return [lo, Math.max(10 * lo, 10 ** Math.ceil(Math.log10(Math.max(...ys)) - 1e-9))];
+}
+
+/** Counts have no ticks between whole numbers. */
+const wholeCounts = (most: number) => (most < 10 ? { interval: 1 } : {});
+
 /** Whole numbers from the least to the largest x, about a dozen of them. */
 function wholeTicks(xs: readonly number[]): number[] {
   const lo = Math.min(...xs);
@@ -142,15 +158,27 @@ function wholeTicks(xs: readonly number[]): number[] {
   return Array.from({ length: Math.floor((hi - lo) / step) + 1 }, (_, i) => lo + i * step);
 }
 
-/** Means with ± 1.96 standard errors by stage, against zero. */
+/** From the lowest to the highest end of bars of ± 1.96 standard errors, 0 among them. */
+function barEnds(bars: readonly (readonly [at: number, se: number | null])[]): [number, number] {
+  const ends = bars.flatMap(([at, se]) => [at - 1.96 * (se ?? 0), at + 1.96 * (se ?? 0)]);
+  const [lo, hi] = [Math.min(0, ...ends), Math.max(0, ...ends)];
+  return lo < hi ? [lo, hi] : [-1, 1];
+}
+
+/** Means with ± 1.96 standard errors by stage, against zero; those off it in red. */
 export function stageMeans(
-  rows: readonly { stage: number; mean: number; se: number | null }[],
+  rows: readonly { stage: number; mean: number; se: number | null; off: boolean }[],
   axes: { x: string; y: string },
 ): Html {
   return svg({
     height: 220,
-    x: { label: axes.x, type: 'point', tickFormat: (d: number) => String(d) },
-    y: { label: axes.y, grid: true },
+    x: {
+      label: axes.x,
+      ticks: wholeTicks(rows.map((r) => r.stage)),
+      tickFormat: String,
+      inset: 12,
+    },
+    y: { label: axes.y, grid: true, nice: true, domain: barEnds(rows.map((r) => [r.mean, r.se])) },
     marks: [
       Plot.ruleY([0], { stroke: SOFT }),
       Plot.ruleX(
@@ -159,11 +187,11 @@ export function stageMeans(
           x: 'stage',
           y1: (r) => r.mean - 1.96 * r.se,
           y2: (r) => r.mean + 1.96 * r.se,
-          stroke: INK,
+          stroke: (r) => (r.off ? BAD : INK),
           strokeWidth: 2,
         },
       ),
-      Plot.dot(rows, { x: 'stage', y: 'mean', fill: INK, r: 4 }),
+      Plot.dot(rows, { x: 'stage', y: 'mean', fill: (r) => (r.off ? BAD : INK), r: 4 }),
     ],
   });
 }
@@ -178,7 +206,7 @@ export function calibration(
     height: 300,
     width: 360,
     x: { label: 'predicted', nice: true, grid: true },
-    y: { label: 'observed', nice: true, grid: true },
+    y: { label: 'observed', nice: true, grid: true, domain: barEnds(rows.map((r) => [r.observed, r.se])) },
     marks: [
       Plot.line(
         [
@@ -208,13 +236,13 @@ export interface TurnStep {
   readonly next: number;
 }
 
-/** The value of one episode turn by turn: before and after each turn, rises green, falls red. */
+/** Reward so far + V of one episode, before and after each turn: rises green, falls red. */
 export function episodeValues(steps: readonly TurnStep[], outcome: number): Html {
   const end = steps.length === 0 ? 0 : steps.at(-1)!.turn + 1;
   return svg({
     height: 240,
     x: { label: 'turn', ticks: wholeTicks([...steps.map((s) => s.turn), end]), tickFormat: String },
-    y: { label: 'predicted return', grid: true },
+    y: { label: 'reward so far + V', grid: true, nice: true },
     marks: [
       Plot.link(steps, {
         x1: 'turn',

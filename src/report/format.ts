@@ -11,6 +11,12 @@ export function formatNumber(value: number | null | undefined, digits = 3): stri
   return text.replace('-', '−');
 }
 
+/** With its sign and no exponent for what rounds to 0: for columns of differences. */
+export function formatSigned(value: number, digits = 3): string {
+  if (Math.abs(value) < 10 ** -digits / 2) return (0).toFixed(digits);
+  return (value > 0 ? '+' : '') + formatNumber(value, digits);
+}
+
 /** A count with thousands separated. */
 export const formatCount = (value: number): string => formatNumber(value, 0);
 

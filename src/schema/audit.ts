@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { AuditConfig } from './audit-config.ts';
 import { BehaviourCoverage } from './behaviour-coverage.ts';
+import { Diagnostics } from './diagnostics.ts';
 import { Evaluation } from './evaluation.ts';
 import { TrainedOn } from './trained-on.ts';
 import { Warning } from './warning.ts';
@@ -29,7 +30,7 @@ export const Stage = z.strictObject({
     .number()
     .nullable()
     .describe(
-      'Estimated share of the target’s episodes that reach this turn’s action: mean weight of the alive.',
+      'Estimated share of the target’s episodes that reach this turn: mean of w before it, over the alive; above 1 by sampling error.',
     ),
   essStagewise: z.number().describe('(Σρ)²/Σρ² of this turn’s ratios alone, among the alive.'),
   essCarried: z.number().describe('Of the cumulative weights, ended episodes keep theirs.'),
@@ -100,6 +101,7 @@ export const Audit = z.strictObject({
   weights: WeightSummary.nullable(),
   unsupported: UnsupportedMass.nullable(),
   evaluation: Evaluation.nullable().describe('Without intervals where refused; its bounds remain.'),
+  diagnostics: Diagnostics.optional().describe('Coverage in detail; the verdict does not rest on it.'),
   behaviour: BehaviourCoverage,
   warnings: z.array(Warning),
   config: AuditConfig,

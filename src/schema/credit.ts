@@ -40,7 +40,11 @@ export const StageAdvantage = z.strictObject({
 export type StageAdvantage = z.infer<typeof StageAdvantage>;
 
 export const ActionAdvantage = z.strictObject({
-  action: z.string().describe('`class=…`: a declared action class; `tool=…`: a turn that calls the tool.'),
+  action: z
+    .string()
+    .describe(
+      '`class=…`: a declared action class; `tool=…`: a turn that calls the tool; names of the same turns, joined by a comma.',
+    ),
   n: z.int().describe('Turns.'),
   tasks: z.int(),
   advantage: ClusteredMean.describe('Mean of A = Q − V; shrunk towards 0 by the ridge.'),
@@ -124,6 +128,13 @@ export const TurnCredit = z.strictObject({
   v: z.number().describe('V of the state before the turn.'),
   q: z.number().describe('Q of the state and the action taken.'),
   advantage: z.number().describe('Q − V.'),
+  advantageSe: z
+    .number()
+    .nullable()
+    .describe(
+      'Standard error of `advantage` as a ridge prediction: s²(h_Q − h_V) + (σ_V² − σ_Q²)₊ h_V, leverages on the training part, held-out errors. null: a feature of the turn never varied there.',
+    ),
+  reward: z.number().describe('Paid for the turn; the episode’s own reward at its last turn.'),
   delta: z.number().describe('r + V(s′) − V(s); sums to the return less V(s₀).'),
   supported: z.boolean().describe('Whether the logs hold turns like this one.'),
 });

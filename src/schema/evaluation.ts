@@ -44,8 +44,8 @@ export const EvaluationConfig = z.strictObject({
   interval: IntervalKind.default('cr1-t').describe(
     'How intervals are made, over tasks. The bootstraps resample tasks and every sum with them; the last two need `range`, and for weighted returns `maxWeight`.',
   ),
-  replicates: z.int().min(100).default(2000).describe('Of a bootstrap.'),
-  seed: z.int().default(0).describe('Of a bootstrap.'),
+  replicates: z.int().min(100).default(2000).describe('How often a bootstrap resamples the tasks.'),
+  seed: z.int().default(0).describe('Seed of everything random: a bootstrap, the folds.'),
   maxWeight: z
     .number()
     .positive()

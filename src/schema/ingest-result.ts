@@ -12,18 +12,22 @@ export type RejectedRecord = z.infer<typeof RejectedRecord>;
 /** What became of one file. */
 export const IngestedFile = z.strictObject({
   path: z.string(),
-  format: z.string().nullable().describe('null: an empty file.'),
+  format: z.string().nullable().describe('null: an empty file, or one that is not recognised.'),
   status: z
-    .enum(['added', 'known', 'empty', 'refused'])
+    .enum(['added', 'known', 'empty', 'refused', 'failed'])
     .describe(
-      '`known`: the store already holds this content, nothing added. `refused`: --strict and a reject, nothing kept.',
+      '`known`: the store already holds this content, nothing added. `refused`: --strict and a reject, nothing kept. `failed`: it could not be read, nothing kept.',
     ),
-  sha256: z.string().describe('Of the bytes as stored.'),
+  error: z.string().nullable().describe('What failed.'),
+  sha256: z.string().nullable().describe('Of the bytes as stored; null: failed.'),
   bytes: z.int(),
   episodes: z.int().describe('Episodes added.'),
   turns: z.int().describe('Turns added.'),
   scores: z.int().describe('Scores added.'),
-  rejects: z.int().describe('Records that could not be read.'),
+  rejects: z.int().describe('Records that could not be read or are there already.'),
+  duplicates: z.int().describe('Rejects whose episode_id another file has brought.'),
+  knownAs: z.string().nullable().describe('Of a known file: the path it came in by.'),
+  rewardsJoined: z.int().describe('Of a known file: episodes that gained a reward.'),
   firstRejects: z.array(RejectedRecord).describe('At most five; the rest is in table `rejects`.'),
 });
 export type IngestedFile = z.infer<typeof IngestedFile>;

@@ -26,6 +26,8 @@ export interface ToolAgentExact {
   readonly rho2Alive: readonly number[];
   /** 1 / E_b[ρ²], carried: the effective share of the sample, [turn]. */
   readonly essFraction: readonly number[];
+  /** KL(π ‖ b) of whole episodes, in nats; ∞ where π does what b never does. */
+  readonly kl: number;
   /** Variance of one episode's contribution ρ G; the estimator's is this over n. */
   readonly varianceIs: number;
   /** Variance of one episode's Σ_t ρ_t r_t. */
@@ -58,6 +60,7 @@ export function toolAgentExact(
     alive: occupancy(policy).map((d) => d.reduce((sum, x) => sum + x, 0)),
     ...ratios,
     essFraction: ratios.rho2Carried.map((x) => 1 / x),
+    kl: divergence(policy, logged),
     varianceIs: moments.is - value * value,
     variancePdis: moments.pdis - value * value,
   };
@@ -167,6 +170,19 @@ function occupancy(policy: ToolAgentPolicy): number[][] {
     d.push(next);
   }
   return d;
+}
+
+/** Σ_t E_π[log π/b], turn by turn. */
+function divergence(policy: ToolAgentPolicy, logged: ToolAgentPolicy): number {
+  let total = 0;
+  occupancy(policy).forEach((d, t) => {
+    for (let s = 0; s < QUALITIES; s++)
+      for (let a = 0; a < ACTIONS.length; a++) {
+        const p = policy(t, s)[a]!;
+        if (d[s]! > 0 && p > 0) total += d[s]! * p * Math.log(p / logged(t, s)[a]!);
+      }
+  });
+  return total;
 }
 
 /** b(a|s) ρ² = π² / b. */

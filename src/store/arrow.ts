@@ -21,7 +21,7 @@ import { failure } from '../schema/error.ts';
 import { appendBatch } from './append.ts';
 import { columnFromArrow } from './arrow-read.ts';
 import { arrowData, arrowType } from './arrow-write.ts';
-import type { ColumnData } from './batch.ts';
+import type { Batch, ColumnData } from './batch.ts';
 import { engineFailure } from './engine-failure.ts';
 import { type Parameters, type ScanChunk, scan, selectSql } from './query.ts';
 import type { Store } from './store.ts';
@@ -46,19 +46,24 @@ export function chunksToArrow(chunks: readonly ScanChunk[]): Table {
 
 /** Appends an Arrow table to a table of the store, all or nothing; inside a transaction it belongs to it. */
 export async function appendArrow(store: Store, table: TableName, arrow: Table): Promise<void> {
-  const names = arrow.schema.fields.map((f) => f.name);
   const append = async () => {
-    for (const batch of arrow.batches) {
-      const columns = Object.fromEntries(
-        names.map((name, k) => [name, columnFromArrow(`${table}.${name}`, batch.data.children[k]!)]),
-      );
-      for (const { name, type } of TABLES[table])
-        if (type === 'JSON') checkJson(`${table}.${name}`, columns[name]);
-      await appendBatch(store, { table, rows: batch.numRows, columns });
-    }
+    for (const batch of arrow.batches) await appendBatch(store, batchFromArrow(table, batch));
   };
   if (store.state === 'transaction') await append();
   else await transaction(store, append);
+}
+
+/** A record batch as rows of a table. @throws a failure naming the column where it does not fit */
+export function batchFromArrow(table: TableName, batch: RecordBatch): Batch {
+  const columns = Object.fromEntries(
+    batch.schema.fields.map(({ name }, k) => [
+      name,
+      columnFromArrow(`${table}.${name}`, batch.data.children[k]!),
+    ]),
+  );
+  for (const { name, type } of TABLES[table])
+    if (type === 'JSON') checkJson(`${table}.${name}`, columns[name]);
+  return { table, rows: batch.numRows, columns };
 }
 
 /** The bytes of an Arrow table: the file format (also known as Feather V2), or the stream format. */

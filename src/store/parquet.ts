@@ -37,25 +37,40 @@ export async function exportParquet(
   }
 }
 
+/** The names of the columns of a Parquet file, or of a folder of shards. */
+export async function parquetColumns(store: Store, path: string): Promise<string[]> {
+  try {
+    return (await rowsOf(store, `DESCRIBE FROM ${parquetSql(path)}`)).map((row) => String(row[0]));
+  } catch (error) {
+    throw engineFailure(path, error);
+  }
+}
+
+/** How SQL reads a Parquet file, or a folder of shards. */
+export function parquetSql(path: string): string {
+  const files = statSync(path).isDirectory() ? join(path, '**', '*.parquet') : path;
+  return `read_parquet(${sqlText(files)}, hive_partitioning = false)`;
+}
+
 /**
- * Appends a Parquet file, or a folder of shards, to a table. Rows of one file keep their order; those of shards are
- * ordered by episode, turn and segment again.
+ * Appends a Parquet file, or a folder of shards, to a table; a column that is not there is null. Rows of one file keep
+ * their order; those of shards are ordered by episode, turn and segment again.
  */
 export async function importParquet(
   store: Store,
   table: TableName,
   path: string,
 ): Promise<{ readonly rows: number }> {
-  const columns = TABLES[table].map((c) => c.name);
-  const list = columns.map(quoted).join(', ');
   try {
     const folder = statSync(path).isDirectory();
-    const files = sqlText(folder ? join(path, '**', '*.parquet') : path);
+    const there = new Set(await parquetColumns(store, path));
+    const columns = TABLES[table].map((c) => c.name).filter((name) => there.has(name));
+    const list = columns.map(quoted).join(', ');
     const keys = ['episode', 'turn', 'segment'].filter((k) => columns.includes(k)).map(quoted);
     const order = folder && keys.length > 0 ? ` ORDER BY ${keys.join(', ')}` : '';
     const [row] = await rowsOf(
       store,
-      `INSERT INTO ${quoted(table)} (${list}) SELECT ${list} FROM read_parquet(${files}, hive_partitioning = false)${order}`,
+      `INSERT INTO ${quoted(table)} (${list}) SELECT ${list} FROM ${parquetSql(path)}${order}`,
     );
     return { rows: Number(row?.[0]) };
   } catch (error) {

@@ -49,7 +49,12 @@ export const TABLES: Readonly<Record<TableName, readonly Column[]>> = {
   sources: [
     required('source', 'INTEGER', 'Number of the ingested file.'),
     required('path', 'VARCHAR', 'Path as given.'),
-    required('sha256', 'VARCHAR', 'Content hash: a file is known by its content.'),
+    required('sha256', 'VARCHAR', 'Of the bytes as stored.'),
+    column(
+      'content_sha256',
+      'VARCHAR',
+      'Of the decompressed bytes: a log is known by it, compressed or not.',
+    ),
     required('format', 'VARCHAR', 'Log format.'),
     required('bytes', 'BIGINT', 'Size as read from disk.'),
     required('episodes', 'INTEGER', 'Episodes added.'),
@@ -67,6 +72,11 @@ export const TABLES: Readonly<Record<TableName, readonly Column[]>> = {
     column('version_start', 'VARCHAR', 'Policy version at the first token.'),
     column('version_end', 'VARCHAR', 'Policy version at the last token.'),
     required('ending', 'VARCHAR', 'terminated, limit, truncated, aborted, unfinished.'),
+    column(
+      'ending_assumed',
+      'BOOLEAN',
+      'The log does not say: `terminated` where rewarded, else `unfinished`.',
+    ),
     column('reward', 'DOUBLE', 'Paid at the end, beside the turn rewards.'),
     column('rewards', 'JSON', 'Named parts {name: {score, weight}}.'),
     required('n_turns', 'INTEGER', 'Assistant turns.'),

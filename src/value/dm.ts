@@ -10,7 +10,6 @@ import { mean } from '../math/statistics.ts';
 import { failure } from '../schema/error.ts';
 import type { Estimator } from './estimator.ts';
 import { requireNuisances } from './nuisances.ts';
-import { withResiduals } from './residuals.ts';
 
 export const dm: Estimator = {
   name: 'DM',
@@ -19,14 +18,16 @@ export const dm: Estimator = {
   consistent: true,
   estimate(w, _stages, given = {}) {
     requireNuisances(dm, given);
-    const { logged, v, continues, label } = given.q!;
+    const { v, continues, label } = given.q!;
     if (continues === 'behaviour')
       throw failure({
         subject: 'DM',
         wrong: `the Q-values (${label}) are of the behaviour: their mean is the value of one first action of the target, then the behaviour`,
         fix: 'Fit them under the target.',
       });
-    const psi = withResiduals(w, logged, v).unconditional;
+    const psi = w.unconditional.map((x, i) =>
+      w.offsets[i]! < w.offsets[i + 1]! ? x + v[w.offsets[i]!]! : x,
+    );
     return {
       value: mean(psi),
       psi,

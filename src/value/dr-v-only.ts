@@ -9,6 +9,7 @@
  */
 import { mean } from '../math/statistics.ts';
 import type { Estimator } from './estimator.ts';
+import { resampledMean } from './intervals/resampled.ts';
 import { requireNuisances } from './nuisances.ts';
 import { pdis } from './pdis.ts';
 import { withResiduals } from './residuals.ts';
@@ -18,6 +19,7 @@ export const drVOnly: Estimator = {
   requires: ['behaviour log-probabilities', 'turn rewards', 'state-values'],
   convention: 'V(s₁) + Σ_t w_t (r_t + V(s_{t+1}) − V(s_t)), any V',
   consistent: true,
+  resampled: resampledMean,
   estimate(w, stages, given = {}) {
     requireNuisances(drVOnly, given);
     const { stateValue } = given.stateValues!;

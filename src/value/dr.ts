@@ -10,6 +10,7 @@
 import { mean } from '../math/statistics.ts';
 import type { EpisodeWeights } from '../weights/episode-weights.ts';
 import type { Estimator } from './estimator.ts';
+import { resampledMean } from './intervals/resampled.ts';
 import { type EpisodeQ, requireNuisances } from './nuisances.ts';
 import { pdis } from './pdis.ts';
 import { withResiduals } from './residuals.ts';
@@ -19,6 +20,7 @@ export const dr: Estimator = {
   requires: ['behaviour log-probabilities', 'turn rewards', 'q-values'],
   convention: 'V₁ + Σ_t w_t (r_t + V_{t+1} − Q_t), V = Σ_a π Q',
   consistent: true,
+  resampled: resampledMean,
   estimate(w, stages, given = {}) {
     requireNuisances(dr, given);
     const corrected = withResiduals(w, given.q!.logged, given.q!.v);

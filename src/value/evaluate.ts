@@ -14,17 +14,20 @@ import type { Influence } from './estimator.ts';
 import { estimators } from './estimators.ts';
 import { withIntervals } from './intervals/intervals.ts';
 import { resampledMean } from './intervals/resampled.ts';
+import { type ModelInputs, type ModelledValues, modelledValues } from './modelled.ts';
 import { extent, returnRange } from './return-range.ts';
 
 /**
  * Off-policy value of a target, all estimators side by side, with clustered standard errors. The
  * intervals claim their coverage only where `audit` says supported. O(turns).
+ * @param inputs Q-values or state values of a critic; a policy file has a tabular Q without them
  * @throws exit code 3 where no held-out episode is left
  */
 export function evaluate(
   ratios: LogRatios,
   config: Partial<EvaluationConfig> = {},
   weights?: EpisodeWeights,
+  inputs: ModelInputs = {},
 ): Evaluation {
   const settings = EvaluationConfig.parse(config);
   const w = weights ?? episodeWeights(ratios, settings.discount);
@@ -50,9 +53,16 @@ export function evaluate(
     kHat: null,
     estimand: 'E[G] under the behaviour on new tasks like these',
   });
-  const entries = estimators.map((estimator) => {
-    const influence = followed ? estimator.estimate(w, stages) : nobodyFollows(w.n);
-    const estimate = estimateOf(estimator.name, estimator.convention, influence, context);
+  const weighted = estimators.map((estimator) => ({
+    estimator,
+    influence: followed ? estimator.estimate(w, stages) : nobodyFollows(w.n),
+  }));
+  const modelled = followed ? modelledValues(ratios, w, stages, settings.seed, inputs) : NO_MODEL;
+  const entries = [...weighted, ...modelled.found].map(({ estimator, influence }) => {
+    const own = estimator.requires.includes('behaviour log-probabilities')
+      ? context
+      : withoutWeights(context);
+    const estimate = estimateOf(estimator.name, estimator.convention, influence, own);
     return {
       estimator,
       influence,
@@ -81,11 +91,13 @@ export function evaluate(
     behaviour: ofLogs!,
     estimates: ofTarget,
     bounds: valueBounds(w, range, settings.level),
-    warnings: [...ratios.warnings, ...notes(ratios, w, tail.reason)],
+    warnings: [...ratios.warnings, ...modelled.warnings, ...notes(ratios, w, tail.reason)],
     config: settings,
   };
 }
 
+const NO_MODEL: ModelledValues = { found: [], warnings: [] };
+const withoutWeights = (c: EstimateContext): EstimateContext => ({ ...c, ess: null, kHat: null });
 const nobodyFollows = (n: number): Influence => ({ value: Number.NaN, psi: new Float64Array(n) });
 
 /** An interval around something else than the value would cover nothing. */

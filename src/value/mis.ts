@@ -23,40 +23,37 @@ export const mis: Estimator = {
   consistent: true,
   estimate(w, _stages, given = {}) {
     requireNuisances(mis, given);
-    const { n, stages: T, offsets, logRatios, rewards, unconditional } = w;
-    const { count: R, state, alive, aliveOffsets } = given.states!;
-    const rho = logRatios.map(Math.exp);
+    const { stages: T, logRatios, rewards, unconditional } = w;
+    const { count: R, aliveOffsets, episode, turn, here, next } = given.states!;
+    const turns = here.length;
+    const rho = new Float64Array(turns); // by stage, as `here` and `next`
+    const paid = new Float64Array(turns); // ρ_t r_t
     const N = new Float64Array(R);
-    for (const x of state) N[x] = N[x]! + 1;
-
+    for (let k = 0; k < turns; k++) {
+      rho[k] = Math.exp(logRatios[turn[k]!]!);
+      // Selected, not multiplied: ∞ · 0 is not 0.
+      if (rho[k] !== 0 && rewards[turn[k]!] !== 0) paid[k] = rho[k]! * rewards[turn[k]!]!;
+      N[here[k]!] = N[here[k]!]! + 1;
+    }
     const V = new Float64Array(R); // V̂, with γ^t in it
-    const at = (s: number, end: number): number => {
-      if (rho[s] === 0) return 0;
-      return rho[s]! * (rewards[s]! + (s + 1 < end ? V[state[s + 1]!]! : 0));
-    };
+    const after = (k: number): number =>
+      paid[k]! + (next[k]! >= 0 && rho[k] !== 0 ? rho[k]! * V[next[k]!]! : 0);
     for (let t = T - 1; t >= 0; t--)
-      for (let k = aliveOffsets[t]!; k < aliveOffsets[t + 1]!; k++) {
-        const i = alive[k]!;
-        const s = offsets[i]! + t;
-        V[state[s]!] = V[state[s]!]! + at(s, offsets[i + 1]!) / N[state[s]!]!;
-      }
+      for (let k = aliveOffsets[t]!; k < aliveOffsets[t + 1]!; k++)
+        V[here[k]!] = V[here[k]!]! + after(k) / N[here[k]!]!;
 
     const ratio = new Float64Array(R); // d̂_t(s) n / N_t(s)
-    for (let t = 0; t < T; t++)
-      for (let k = aliveOffsets[t]!; k < aliveOffsets[t + 1]!; k++) {
-        const s = offsets[alive[k]!]! + t;
-        if (t === 0) ratio[state[s]!] = 1;
-        if (s + 1 < offsets[alive[k]! + 1]! && rho[s] !== 0)
-          ratio[state[s + 1]!] = ratio[state[s + 1]!]! + (ratio[state[s]!]! * rho[s]!) / N[state[s + 1]!]!;
+    const psi = Float64Array.from(unconditional);
+    for (let k = 0; k < turns; k++) {
+      const x = here[k]!;
+      if (k < aliveOffsets[1]!) {
+        ratio[x] = 1;
+        psi[episode[k]!] = psi[episode[k]!]! + V[x]!;
       }
-
-    const psi = new Float64Array(n);
-    for (let i = 0; i < n; i++) {
-      const end = offsets[i + 1]!;
-      let x = unconditional[i]! + (offsets[i]! < end ? V[state[offsets[i]!]!]! : 0);
-      for (let s = offsets[i]!; s < end; s++)
-        if (ratio[state[s]!] !== 0) x += ratio[state[s]!]! * (at(s, end) - V[state[s]!]!);
-      psi[i] = x;
+      if (ratio[x] === 0) continue;
+      if (next[k]! >= 0 && rho[k] !== 0)
+        ratio[next[k]!] = ratio[next[k]!]! + (ratio[x]! * rho[k]!) / N[next[k]!]!;
+      psi[episode[k]!] = psi[episode[k]!]! + ratio[x]! * (after(k) - V[x]!);
     }
     return {
       value: mean(psi),

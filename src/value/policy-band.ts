@@ -55,15 +55,17 @@ export function policyBand(
   const rows: Row[] = [];
   targets.forEach(({ target }, p) => {
     const own = weights[p]!;
+    const ess = effectiveSampleSize(own.weight);
     const influence = estimator.estimate(own, stageSums(own));
     const estimate = estimateOf(estimator.name, estimator.convention, influence, {
       ...common,
-      ess: effectiveSampleSize(own.weight),
+      ess,
       kHat: null,
       estimand: `E[G] under "${target}" on new tasks like these`,
       range,
     });
-    if (estimate.value === null)
+    // Followed by nobody, sums of nothing would be a value of 0 without an error.
+    if (estimate.value === null || ess === 0)
       warnings.push({ code: 'not-computed', message: `"${target}": ${estimator.name} is not computed` });
     else {
       policies.push({ name: target, influence });

@@ -13,6 +13,7 @@ export function qValues(ratios: LogRatios, columns: QColumns): QValues {
   const S = values.length;
   checkShape(columns, S);
   const place = placesOf(table, columns, target);
+  const expected = meanUnder(table, columns, place);
   const A = columns.classes.length;
   const logged = new Float64Array(S).fill(Number.NaN);
   const v = new Float64Array(S).fill(Number.NaN);
@@ -26,7 +27,7 @@ export function qValues(ratios: LogRatios, columns: QColumns): QValues {
           subject: `Q-values (${columns.label})`,
           wrong: `have no row for episode ${t.episodes.id[e]} turn ${t.turns.turn[s]}`,
         });
-      v[s] = expected(table, columns, place, s);
+      v[s] = expected(s);
       const q = columns.q[row * A + place[codes[s]!]!]!;
       // Where π = 0 the weight is 0 from here on, and the value is never used.
       if (values[s]! > -Infinity) logged[s] = q;
@@ -50,14 +51,15 @@ export function requireOwnV(ratios: LogRatios, q: QValues): void {
   const { trajectories: t, values, target } = ratios;
   const table = tableOf(ratios);
   checkShape(q, values.length);
-  const place = placesOf(table, q, target);
+  const expected = meanUnder(table, q, placesOf(table, q, target));
   const A = q.classes.length;
   for (const e of t.index)
     for (let s = t.episodeOffsets[e]!; s < t.episodeOffsets[e + 1]!; s++) {
       if (Number.isNaN(values[s]!)) continue;
+      const own = expected(s);
+      if (q.v[s] === own) continue;
       let scale = 0;
       for (let a = 0; a < A; a++) scale = Math.max(scale, Math.abs(q.q[q.row[s]! * A + a]!) || 0);
-      const own = expected(table, q, place, s);
       if (!(Math.abs(q.v[s]! - own) <= ROUNDING * Math.max(scale, 1e-300)))
         throw failure({
           subject: `Q-values (${q.label})`,
@@ -69,21 +71,30 @@ export function requireOwnV(ratios: LogRatios, q: QValues): void {
     }
 }
 
-function expected(
+/** Σ_a π Q̂ at a turn; once for each row of Q̂ that meets the same cell again. */
+function meanUnder(
   { cell, probabilities, classes }: TargetTable,
   { q, row, classes: own }: QColumns,
   place: Int32Array,
-  s: number,
-): number {
-  const at = cell[s]! * classes.length;
-  const from = row[s]! * own.length;
-  let v = 0;
-  for (let a = 0; a < classes.length; a++) {
-    const pi = probabilities[at + a]!;
-    // Selected, not multiplied: an action that is never taken needs no value.
-    if (pi > 0) v += pi * q[from + place[a]!]!;
-  }
-  return v;
+): (s: number) => number {
+  const rows = q.length / own.length;
+  const cellOf = new Int32Array(rows).fill(-1);
+  const known = new Float64Array(rows);
+  return (s) => {
+    const x = row[s]!;
+    if (cellOf[x] === cell[s]) return known[x]!;
+    const at = cell[s]! * classes.length;
+    const from = x * own.length;
+    let v = 0;
+    for (let a = 0; a < classes.length; a++) {
+      const pi = probabilities[at + a]!;
+      // Selected, not multiplied: an action that is never taken needs no value.
+      if (pi > 0) v += pi * q[from + place[a]!]!;
+    }
+    cellOf[x] = cell[s]!;
+    known[x] = v;
+    return v;
+  };
 }
 
 /** Place of each class of the table among those of Q̂, [classes]; −1 where neither logs nor target need it. */

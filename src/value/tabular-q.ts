@@ -35,43 +35,56 @@ export function tabularQ(
   { continues = 'target', unseen: fill = 'zero' }: TabularQOptions = {},
 ): TabularFit {
   const row = rowOfTurn(w, states);
-  const y = ownRewards(w, continues);
-  const label = `tabular Q by turn and cell, ${fill === 'zero' ? '0' : 'the mean of the turn'} where unseen`;
+  const own = ownRewards(w, continues);
+  const { codes } = w.trajectories.turns.actionClass;
+  const { index, episodeOffsets } = w.trajectories;
+  const A = table.classes.length;
+  // By stage, as the states are: what every fit reads, in order.
+  const y = new Float64Array(own.length);
+  const cell = new Int32Array(own.length); // of (state, action)
+  states.turn.forEach((s, k) => {
+    const i = states.episode[k]!;
+    y[k] = own[s]!;
+    cell[k] = states.here[k]! * A + codes[episodeOffsets[index[i]!]! + s - w.offsets[i]!]!;
+  });
+  const next = continues === 'target' ? states.next : null;
+  const label = `tabular Q (${fill === 'zero' ? '0' : 'mean of the turn'} where unseen)`;
   return (train) => {
     const times = new Int32Array(w.n);
     for (let k = 0; k < train.length; k++) times[train[k]!] = times[train[k]!]! + 1;
-    return { ...fit(w, table, states, times, y, continues, fill), row, continues, label };
+    const found = fit({ table, states, times, y, cell, next, discount: w.discount, fill });
+    return { ...found, classes: table.classes, row, continues, label };
   };
 }
 
-function fit(
-  { stages: T, offsets, trajectories, discount }: EpisodeWeights,
-  { classes, probabilities }: TargetTable,
-  { count: R, state, cell, stageOffsets, alive, aliveOffsets }: StageStates,
-  times: Int32Array,
-  y: Float64Array,
-  continues: 'target' | 'behaviour',
-  fill: 'zero' | 'stage mean',
-): Pick<QColumns, 'classes' | 'q' | 'unseen'> {
-  const { index, episodeOffsets, turns } = trajectories;
-  const { codes } = turns.actionClass;
-  const A = classes.length;
+interface Fit {
+  readonly table: TargetTable;
+  readonly states: StageStates;
+  readonly times: Int32Array; // [n] how often each episode counts
+  readonly y: Float64Array;
+  readonly cell: Int32Array;
+  readonly next: Int32Array | null;
+  readonly discount: number;
+  readonly fill: 'zero' | 'stage mean';
+}
+
+function fit({ table, states, times, y, cell, next, discount, fill }: Fit): Pick<QColumns, 'q' | 'unseen'> {
+  const { count: R, stageOffsets, aliveOffsets, episode } = states;
+  const A = table.classes.length;
   const q = new Float64Array(R * A);
   const seen = new Float64Array(R * A);
   const V = new Float64Array(R);
-  for (let t = T - 1; t >= 0; t--) {
+  for (let t = stageOffsets.length - 2; t >= 0; t--) {
     let total = 0;
     let rows = 0;
     for (let k = aliveOffsets[t]!; k < aliveOffsets[t + 1]!; k++) {
-      const i = alive[k]!;
-      const m = times[i]!;
+      const m = times[episode[k]!]!;
       if (m === 0) continue;
-      const s = offsets[i]! + t;
-      const next = continues === 'target' && s + 1 < offsets[i + 1]! ? discount * V[state[s + 1]!]! : 0;
-      const at = state[s]! * A + codes[episodeOffsets[index[i]!]! + t]!;
-      q[at] = q[at]! + m * (y[s]! + next);
-      seen[at] = seen[at]! + m;
-      total += m * (y[s]! + next);
+      const x = next === null ? -1 : next[k]!;
+      const target = m * (x < 0 ? y[k]! : y[k]! + discount * V[x]!);
+      q[cell[k]!] = q[cell[k]!]! + target;
+      seen[cell[k]!] = seen[cell[k]!]! + m;
+      total += target;
       rows += m;
     }
     const standIn = fill === 'stage mean' && rows > 0 ? total / rows : 0;
@@ -79,11 +92,11 @@ function fit(
       for (let a = 0; a < A; a++) {
         const at = x * A + a;
         q[at] = seen[at]! > 0 ? q[at]! / seen[at]! : standIn;
-        const pi = probabilities[cell[x]! * A + a]!;
+        const pi = table.probabilities[states.cell[x]! * A + a]!;
         if (pi > 0) V[x] = V[x]! + pi * q[at]!;
       }
   }
-  return { classes, q, unseen: Uint8Array.from(seen, (m) => (m === 0 ? 1 : 0)) };
+  return { q, unseen: Uint8Array.from(seen, (m) => (m === 0 ? 1 : 0)) };
 }
 
 /** State of each turn row, [S]; −1 outside the episodes. */

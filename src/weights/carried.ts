@@ -12,6 +12,8 @@ import type { EpisodeWeights } from './episode-weights.ts';
 export interface StageSums {
   readonly alive: Int32Array; // [stages] episodes with a turn there
   readonly followers: Int32Array; // [stages] of these, weight above 0
+  /** Σ_{alive at t} w_{t−1}, [stages], w_{−1} = 1: over n, the share of the target's episodes that reach t. */
+  readonly reached: Float64Array;
   readonly aliveSum: Float64Array;
   readonly aliveSquares: Float64Array;
   readonly carriedSum: Float64Array;
@@ -22,11 +24,13 @@ export function stageSums(w: EpisodeWeights): StageSums {
   const { stages: T, n, offsets, weights, shift } = w;
   const alive = new Int32Array(T);
   const followers = new Int32Array(T);
+  const reached = new Float64Array(T);
   const aliveSum = new Float64Array(T);
   const aliveSquares = new Float64Array(T);
   for (let i = 0; i < n; i++)
     for (let s = offsets[i]!, t = 0; s < offsets[i + 1]!; s++, t++) {
       const x = weights[s]!;
+      reached[t] = reached[t]! + (t === 0 ? 1 : weights[s - 1]! * Math.exp(shift[t - 1]!));
       alive[t] = alive[t]! + 1;
       if (x > 0) followers[t] = followers[t]! + 1;
       aliveSum[t] = aliveSum[t]! + x;
@@ -39,6 +43,7 @@ export function stageSums(w: EpisodeWeights): StageSums {
   return {
     alive,
     followers,
+    reached,
     aliveSum,
     aliveSquares,
     carriedSum: carried(aliveSum, 1),

@@ -51,7 +51,7 @@ export interface ScoreColumns {
 }
 
 /** A turn's own score, or the sum of a segment's scores over the action tokens of the turn. */
-const SCORES = `
+export const SCORES = `
   SELECT episode, turn, logprob, log_propensity, logprob_kind
   FROM scores WHERE policy = $1 AND turn IS NOT NULL
   UNION ALL

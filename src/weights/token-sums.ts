@@ -4,7 +4,7 @@ import { numbersOf } from '../trajectories/column-copy.ts';
 import type { Trajectories } from '../trajectories/trajectories.ts';
 
 /** Σ log b over the action tokens of each turn, where every one of them has its log-probability. */
-const SUMS = `
+export const SUMS = `
   SELECT episode, turn, CASE WHEN count(*) = count(lp) THEN sum(lp::DOUBLE) END AS logprob
   FROM (
     SELECT episode, unnest(token_turn) AS turn, unnest(action_mask) AS action, unnest(behaviour_logprobs) AS lp

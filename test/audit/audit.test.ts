@@ -113,6 +113,35 @@ test('nobody follows', () => {
   expect(Audit.parse(JSON.parse(JSON.stringify(a)))).toEqual(a);
 });
 
+test('nobody follows at a turn that the target reaches, though every action has been seen there', () => {
+  // 400 tasks; A or B by a coin; 22 go on to a second turn, where after A the logs hold only D, after B only C.
+  const rows: EpisodeInput[] = Array.from({ length: 400 }, (_, i) => {
+    const first = i % 2 === 0 ? 'A' : 'B';
+    const turns = [{ action_class: first, behaviour_log_propensity: Math.log(0.5) }];
+    if (i < 22)
+      turns.push(
+        first === 'A'
+          ? { action_class: 'D', behaviour_log_propensity: Math.log(0.9) }
+          : { action_class: 'C', behaviour_log_propensity: Math.log(0.1) },
+      );
+    return { episode_id: `e${i}`, task_id: `t${i}`, reward: i < 22 ? 0 : 1, turns };
+  });
+  const file = checkPolicyFile({
+    policy: 'A then C',
+    trained_on: 'none',
+    rules: [
+      { when: { turn: 0 }, probabilities: { A: 1 } },
+      { when: { turn: 1 }, probabilities: { C: 1 } },
+    ],
+  });
+  const a = audit(logRatiosFromPolicyFile(trajectoriesOf(rows), file));
+  expect(a.unsupported!.mass).toBe(0);
+  expect(Math.abs(a.stages[1]!.z!)).toBeLessThan(3);
+  expect(a.stages[1]).toMatchObject({ followers: 0, targetShare: 22 / 400, essAlive: 0 });
+  expect(codes(a)).toContain('refused thin-turn');
+  expect(a.usableHorizon).toBe(1);
+});
+
 test('too small a sample', () => {
   const a = run('patient', {}, trajectoriesOf(simulated(40, 5, 4)));
   expect(codes(a)).toEqual(expect.arrayContaining(['refused low-ess', 'weak low-ess-share']));

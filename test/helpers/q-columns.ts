@@ -39,9 +39,11 @@ export interface LoggedTurn {
   readonly r: number;
   readonly pi: Readonly<Record<string, number>>;
   readonly q: Readonly<Record<string, number>>;
+  /** Cell of the declared abstraction; absent: one of its own. */
+  readonly cell?: string;
 }
 
-/** Log-ratios and Q-columns of episodes whose every turn is a cell of its own. */
+/** Log-ratios and Q-columns of episodes; a turn is a cell of its own unless it names one. */
 export function targetOf(episodes: readonly (readonly LoggedTurn[])[]): {
   readonly ratios: LogRatios;
   readonly columns: QColumns;
@@ -62,6 +64,8 @@ export function targetOf(episodes: readonly (readonly LoggedTurn[])[]): {
   );
   const logged = t.turns.actionClass.values;
   const classes = [...new Set([...logged, ...turns.flatMap((x) => Object.keys(x.pi))])];
+  const names = turns.map((x, s) => x.cell ?? `turn ${s}`);
+  const cells = [...new Set(names)];
   const pi = (x: LoggedTurn, a: string) => x.pi[a] ?? 0;
   const ratios: LogRatios = {
     target: 'e',
@@ -72,10 +76,12 @@ export function targetOf(episodes: readonly (readonly LoggedTurn[])[]): {
     held: { episodes: 0, tasks: 0, known: true },
     warnings: [],
     table: {
-      cell: Int32Array.from(turns, (_, s) => s),
-      cells: turns.map((_, s) => `turn ${s}`),
+      cell: Int32Array.from(names, (name) => cells.indexOf(name)),
+      cells,
       classes,
-      probabilities: Float64Array.from(turns.flatMap((x) => classes.map((a) => pi(x, a)))),
+      probabilities: Float64Array.from(
+        cells.flatMap((name) => classes.map((c) => pi(turns[names.indexOf(name)]!, c))),
+      ),
     },
   };
   return { ratios, columns: columnsBy(t, classes, (_turn, _x, a, s) => turns[s]!.q[a] ?? Number.NaN) };

@@ -75,6 +75,28 @@ test.each([
   expect(parseSplit(bytes, 0, text.length, scanner)).toBeNull();
 });
 
+test.each([
+  ['arrays of different lengths', '{"token_ids":[1,2],"action_mask":[true]}'],
+  ['log-probabilities of another length', '{"token_ids":[1],"action_mask":[true],"behaviour_logprobs":[]}'],
+  ['no mask', '{"token_ids":[1]}'],
+  ['an id beyond 32 bits', '{"token_ids":[2147483648],"action_mask":[true]}'],
+  ['an id that is a fraction', '{"token_ids":[1.5],"action_mask":[true]}'],
+  ['an id that is null', '{"token_ids":[null],"action_mask":[true]}'],
+  ['an id that is a truth value', '{"token_ids":[true],"action_mask":[true]}'],
+  ['a mask of 2', '{"token_ids":[1],"action_mask":[2]}'],
+  ['a mask of null', '{"token_ids":[1],"action_mask":[null]}'],
+  [
+    'a log-probability that is a truth value',
+    '{"token_ids":[1],"action_mask":[1],"behaviour_logprobs":[true]}',
+  ],
+  ['a log-probability beyond a float', '{"token_ids":[1],"action_mask":[1],"behaviour_logprobs":[-1e39]}'],
+  ['an unknown column', '{"token_ids":[1],"action_mask":[1],"logprobs":[-1]}'],
+  ['a column twice', '{"token_ids":[1],"token_ids":[1],"action_mask":[1]}'],
+])('leaves a segment to the slow path: %s', (_, segment) => {
+  const bytes = Buffer.from(`{"episode_id":"a","turns":[],"segments":[${segment}]}`);
+  expect(parseSplit(bytes, 0, bytes.length, scanner)).toBeNull();
+});
+
 test('a brace or a quote in a text moves nothing', () => {
   const episode = {
     episode_id: 'a"}],{\\',

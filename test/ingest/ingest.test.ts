@@ -370,6 +370,19 @@ test('a file is known by its content: a copy, another run, another name add noth
   expect(IngestResult.parse(first)).toEqual(first);
 });
 
+test('a file that gave nothing but rejects is read again, and forgotten as it was', async () => {
+  const score = { policy: 'p', trained_on: 'none', episode_id: 'one', turn: 0, log_propensity: -1 };
+  const early = write('early.jsonl', `${JSON.stringify(score)}\n`);
+  expect((await ingest(store, [early])).files[0]).toMatchObject({ scores: 0, rejects: 1 });
+  expect((await ingest(store, [early])).files[0]).toMatchObject({ status: 'added', scores: 0, rejects: 1 });
+  expect(await rows('SELECT count(*)::INTEGER AS n FROM rejects')).toEqual([{ n: 1 }]);
+  await ingest(store, [write('a.jsonl', TWO)]);
+  expect((await ingest(store, [early])).files[0]).toMatchObject({ status: 'added', scores: 1, rejects: 0 });
+  expect((await ingest(store, [early])).files[0]).toMatchObject({ status: 'known', scores: 0 });
+  expect(await rows('SELECT count(*)::INTEGER AS n FROM rejects')).toEqual([{ n: 0 }]);
+  expect(await rows('SELECT count(*)::INTEGER AS n FROM sources')).toEqual([{ n: 2 }]);
+});
+
 test('a log that has grown adds what is new; what it holds already comes back as rejects', async () => {
   await ingest(store, [write('grow.jsonl', TWO)]);
   const { files } = await ingest(store, [write('grow.jsonl', TWO + line('three') + line('three'))]);

@@ -97,8 +97,16 @@ test('numbers beyond float64 are left to the slow path, which refuses them by na
     expect(scanned(text), text).toBeNull();
 });
 
-test('a float halfway between two neighbours takes the exact path', () => {
-  // 1 + 2^-24 lies between the floats 1 and 1 + 2^-23; the digits after it decide.
-  for (const text of ['1.000000059604644775390625', '1.0000000596046447753906251', '1.0000000596046447753'])
-    expect(Math.fround(scanned(`[${text}]`, true)!.values[0]!)).toBe(Math.fround(Number(text)));
+test.prop(
+  [
+    fc.float({ noNaN: true, noDefaultInfinity: true, min: Math.fround(1e-3), max: 8 }),
+    fc.constantFrom(17, 18, 19),
+  ],
+  {
+    numRuns: 2000,
+  },
+)('halfway between two floats the last digit decides, as it does for JSON.parse', (low, digits) => {
+  const high = Math.fround(low * (1 + 2 ** -23));
+  const text = ((low + high) / 2).toPrecision(digits);
+  expect(Math.fround(scanned(`[${text}]`, true)!.values[0]!)).toBe(Math.fround(Number(text)));
 });

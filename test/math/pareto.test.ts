@@ -55,3 +55,20 @@ test('the threshold grows with the sample, to .7', () => {
   expect(tailThreshold(1000)).toBeCloseTo(2 / 3, 12);
   expect(tailThreshold(4000)).toBe(0.7);
 });
+
+test('the same product in another order is the same atom', () => {
+  // Products of 40 ratios of three kinds: 40 log-sums round differently, the atoms are few.
+  const ratios = [0.3, 1.7, 2.9].map(Math.log);
+  const weights = Float64Array.from({ length: 900 }, (_, i) => {
+    const counts = [i % 4, (i >> 2) % 4];
+    const steps = Array.from({ length: 40 }, (_, k) =>
+      k < counts[0]! ? 0 : k < counts[0]! + counts[1]! ? 1 : 2,
+    );
+    const turned = [...steps.slice(i % 40), ...steps.slice(0, i % 40)];
+    return Math.exp(turned.reduce((sum, k) => sum + ratios[k]!, 0 as number));
+  });
+  expect(new Set(weights).size).toBeGreaterThan(16);
+  const { k, reason } = tailIndex(weights);
+  expect(k).toBeNull();
+  expect(Number(/(\d+) distinct/.exec(reason!)?.[1] ?? 1)).toBeLessThanOrEqual(16);
+});

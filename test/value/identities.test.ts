@@ -3,6 +3,7 @@ import { expect } from 'vitest';
 import { checkPolicyFile } from '../../src/policy/read-policy-file.ts';
 import type { EpisodeInput } from '../../src/schema/episode.ts';
 import type { Evaluation } from '../../src/schema/evaluation.ts';
+import { estimators } from '../../src/value/estimators.ts';
 import { evaluate } from '../../src/value/evaluate.ts';
 import { logRatiosFromPolicyFile } from '../../src/weights/from-policy-file.ts';
 import { POLICIES, policyFile, sample, simulated, trajectoriesOf } from '../helpers/agent-turns.ts';
@@ -52,7 +53,7 @@ test.prop([seed, target], { numRuns: 20 })(
     const same = run([...episodes, ...copy('b', (id) => id)], name);
     const more = run([...episodes, ...copy('b', (id) => `${id}b`)], name);
     a.estimates.forEach((x, i) => {
-      if (x.value === null) return;
+      if (x.value === null || !estimators.some((e) => e.name === x.estimator)) return; // other folds, another fit
       near(same.estimates[i]!.value!, x.value);
       near(same.estimates[i]!.se!, x.se!); // the same tasks twice say nothing new of new tasks
       near(more.estimates[i]!.value!, x.value);

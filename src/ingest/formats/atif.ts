@@ -32,7 +32,7 @@ import { segmentsOfCalls } from './token-segments.ts';
  */
 export const atif: LogFormat = {
   name: 'atif',
-  unit: 'document',
+  units: ['document'],
   recognise(first) {
     if (!isFields(first)) return 0;
     const version = field(first, 'schema_version');

@@ -32,7 +32,7 @@ const GOLD = [
 const ENDINGS: ReadonlySet<unknown> = new Set(Ending.options);
 
 /**
- * Chat with tools, one conversation a line, in OpenAI's shape or Anthropic's, with columns beside the
+ * Chat with tools, one conversation a line or an element of a JSON array, in OpenAI's shape or Anthropic's, with columns beside the
  * messages: reward, rewards {name: score | {score, weight}}, task_id | prompt_id | group_id,
  * episode_id | id, trial, policy | model, ending, cost, started_at, ended_at, metadata. Any other
  * column goes to meta under its own name, `tools` as the tools' names, a gold answer to the fence.
@@ -46,7 +46,7 @@ const ENDINGS: ReadonlySet<unknown> = new Set(Ending.options);
  */
 export const chat: LogFormat = {
   name: 'chat',
-  unit: 'line',
+  units: ['line', 'element'],
   recognise(first) {
     if (!isFields(first) || !Array.isArray(field(first, 'messages'))) return 0;
     // Other formats hold messages too; each has a field of its own beside them.

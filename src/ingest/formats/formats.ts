@@ -8,10 +8,10 @@ import { tauBench } from './tau-bench.ts';
 export const recordFormats: readonly LogFormat[] = [tauBench, chat, atif];
 
 /** What detection asks: every JSON format, those with a reader of their own among them. */
-export const recognisers: readonly Pick<LogFormat, 'name' | 'unit' | 'recognise'>[] = [
+export const recognisers: readonly Pick<LogFormat, 'name' | 'units' | 'recognise'>[] = [
   {
     name: 'canonical',
-    unit: 'line',
+    units: ['line'],
     recognise(first) {
       if (!isFields(first) || !Array.isArray(first.turns)) return 0;
       return 'episode_id' in first ? 1 : 0.6;
@@ -19,7 +19,7 @@ export const recognisers: readonly Pick<LogFormat, 'name' | 'unit' | 'recognise'
   },
   {
     name: 'scores',
-    unit: 'line',
+    units: ['line'],
     recognise(first) {
       if (!isFields(first) || !('policy' in first) || 'turns' in first) return 0;
       return ['logprob', 'log_propensity', 'logprobs'].some((name) => name in first) ? 1 : 0;

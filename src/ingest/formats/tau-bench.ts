@@ -38,7 +38,7 @@ const TERMINAL_TOOLS: ReadonlySet<string> = new Set(['transfer_to_human_agents']
  */
 export const tauBench: LogFormat = {
   name: 'tau-bench',
-  unit: 'element',
+  units: ['element'],
   recognise(first) {
     if (!isFields(first) || !Array.isArray(field(first, 'traj'))) return 0;
     return field(first, 'task_id') !== undefined && field(first, 'reward') !== undefined ? 1 : 0.5;

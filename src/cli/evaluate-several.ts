@@ -1,0 +1,84 @@
+import { compareTargets } from '../audit/compare-targets.ts';
+import { formatCount, formatInterval, formatNumber, formatShare } from '../report/format.ts';
+import type { AuditConfig } from '../schema/audit-config.ts';
+import { failure } from '../schema/error.ts';
+import type { ComparedValue, PolicyBand, PolicyComparison } from '../schema/policy-comparison.ts';
+import { openStore } from '../store/store.ts';
+import { text } from './arguments.ts';
+import type { Io, Values } from './command.ts';
+import { table } from './table.ts';
+import { auditOptions, exitCodeOf, requiredVerdict } from './target.ts';
+
+/** Several targets: each one's verdict, values and differences with intervals that hold together. */
+export async function evaluateSeveral(
+  targets: readonly string[],
+  values: Values,
+  config: Partial<AuditConfig>,
+  io: Io,
+): Promise<0 | 3> {
+  if (config.interval !== 'cr1-t')
+    throw failure({
+      subject: '--interval',
+      wrong: 'is for one target: several are compared with simultaneous intervals (max-t)',
+      exitCode: 2,
+    });
+  requiredVerdict(values);
+  const given = auditOptions(values);
+  const store = await openStore(text(values, 'store')!, { mode: 'read' });
+  try {
+    const options = { ...given, config: { ...given.config, ...config } };
+    const result = await compareTargets(store, targets, options, text(values, 'estimator'));
+    if (values.json) io.out(`${JSON.stringify(result, null, 2)}\n`);
+    else {
+      io.out(comparisonText(result));
+      for (const { message } of result.warnings) io.err(`warning: ${message}\n`);
+    }
+    return result.policies.some((p) => exitCodeOf(p, values) === 3) ? 3 : 0;
+  } finally {
+    store.close();
+  }
+}
+
+/** Verdicts, then the family of intervals; what is refused takes no part. */
+export function comparisonText({ policies, band }: PolicyComparison): string {
+  const verdicts = table(
+    ['policy', 'verdict', 'why'],
+    policies.map((p) => [p.policy, p.verdict, p.reasons.map((r) => r.message).join('; ')]),
+    [],
+    100,
+  );
+  if (band === null) return `${verdicts}\nNothing to compare: every policy is refused\n`;
+  const out = policies.filter((p) => p.verdict === 'refused').length;
+  const refused = out > 0 ? `, ${formatCount(out)} refused and left out` : '';
+  const weak = new Set(policies.filter((p) => p.verdict === 'weak').map((p) => p.policy));
+  return `${verdicts}\n${bandText(band, refused, weak)}`;
+}
+
+function bandText(band: PolicyBand, refused: string, weak: ReadonlySet<string>): string {
+  const { behaviour, compared, critical, bonferroni, single } = band;
+  const level = formatShare(band.level);
+  const rows = band.values.map((v) => [
+    nameOf(v),
+    formatNumber(v.estimate.value),
+    formatNumber(v.estimate.se),
+    formatInterval(v.simultaneous),
+    formatInterval(v.bonferroni),
+    formatInterval(v.estimate.interval),
+    weak.has(v.policy) || (v.against !== null && weak.has(v.against)) ? 'coverage not claimed' : '',
+  ]);
+  const header = ['', band.estimator, 'se', `simultaneous ${level}`, 'Bonferroni', 'this one alone', ''];
+  const errors =
+    critical === null
+      ? '  one task gives no standard error\n'
+      : `  ± ${formatNumber(critical)} standard errors (max-t), Bonferroni ${formatNumber(bonferroni)}, one alone ${formatNumber(single)}\n`;
+  return [
+    `${formatCount(compared)} numbers compared${refused}: their simultaneous intervals hold all at once with ${level}\n`,
+    `  same ${formatCount(band.episodes)} episodes of ${formatCount(band.clusters)} tasks for all; logging policy ${formatNumber(behaviour.value)} ${formatInterval(behaviour.interval)}\n`,
+    table(header, rows, [1, 2, 3, 4, 5]),
+    errors,
+    `  ${band.method}\n`,
+  ].join('');
+}
+
+const nameOf = ({ policy, against }: ComparedValue): string =>
+  against === null ? policy : `${policy} − ${against}`;

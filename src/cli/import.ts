@@ -1,0 +1,28 @@
+import { importTables } from '../ingest/import-tables.ts';
+import { text } from './arguments.ts';
+import { type Command, jsonOption, storeOption } from './command.ts';
+import { withCreatedStore } from './new-store.ts';
+
+export const importCommand: Command = {
+  name: 'import',
+  summary: 'Reads tables that "turnwise export" wrote back into a store.',
+  positionals: '<folder | files…>',
+  options: { store: storeOption, json: jsonOption },
+  examples: [
+    'turnwise import runs-parquet --store copy.duckdb',
+    'turnwise import sources.arrow episodes.arrow turns.arrow --store copy.duckdb',
+  ],
+  notes: [
+    'Parquet and Arrow, told by their columns. All is read in one transaction, or nothing; a table that already',
+    'holds rows is not added to. Logs, one record an episode, are read by "turnwise ingest".',
+  ],
+  async run(values, positionals, io) {
+    const { result } = await withCreatedStore(text(values, 'store')!, {}, async (store) => {
+      const result = await importTables(store, positionals, (path) => io.progress(`reading ${path}`));
+      return { result, added: true };
+    });
+    if (values.json === true) io.out(`${JSON.stringify(result, null, 2)}\n`);
+    else for (const { table, path, rows } of result.tables) io.out(`${path}  ${table}, ${rows} rows\n`);
+    return 0;
+  },
+};

@@ -1,0 +1,68 @@
+import type { IngestedFile, IngestResult } from '../schema/ingest-result.ts';
+
+/** What became of each file, for a person. */
+export function ingestText(result: IngestResult): string {
+  const lines: string[] = [];
+  for (const file of result.files) {
+    lines.push(`${file.path}: ${fileLine(file)}`);
+    for (const { line, byteOffset, reason, excerpt } of file.firstRejects) {
+      const at = [line === null ? '' : `line ${line}`, byteOffset === null ? '' : `byte ${byteOffset}`];
+      const place = at.filter(Boolean).join(', ');
+      lines.push(`  rejected${place === '' ? '' : ` ${place}`}: ${reason}`);
+      if (excerpt !== '') lines.push(`    ${excerpt.slice(0, 100).replaceAll('\n', ' ')}`);
+    }
+    const more = file.rejects - file.firstRejects.length;
+    if (more > 0) lines.push(`  … and ${more} more${file.status === 'added' ? ', in table "rejects"' : ''}`);
+  }
+  const { files, episodes, turns, scores, rejects } = result;
+  const joined = files.reduce((n, f) => n + f.rewardsJoined, 0);
+  lines.push(
+    `${result.store}: ${counted(files.length, 'file')}, ${counted(episodes, 'episode')} with ${counted(turns, 'turn')}${scores > 0 ? `, ${counted(scores, 'score')}` : ''} added${joined > 0 ? `, ${counted(joined, 'reward')} joined` : ''}, ${counted(rejects, 'reject')}`,
+  );
+  if (files.some((f) => f.status === 'added' && f.rejects > 0))
+    lines.push(`Rejects by reason: turnwise describe --store ${result.store}`);
+  return `${lines.join('\n')}\n`;
+}
+
+/** Why the command fails, a message a file. */
+export function ingestErrors({ files }: IngestResult): string[] {
+  const messages = files.flatMap((f) => f.error ?? []);
+  const refused = files.filter((f) => f.status === 'refused').map((f) => f.path);
+  if (refused.length > 0) messages.push(`--strict: nothing kept of ${refused.join(', ')}`);
+  for (const file of files.filter(mostlyRejected)) {
+    const read = file.episodes + file.scores;
+    const wrong = read === 0 ? 'gave nothing but rejects' : 'most of its records were rejected';
+    messages.push(`${file.path}: ${wrong}, got ${file.rejects} of ${read + file.rejects}`);
+  }
+  return messages;
+}
+
+/** Nothing came in, or more than half was bad; what was there before is no bad record of a log that grew. */
+function mostlyRejected({ status, episodes, scores, rejects, duplicates }: IngestedFile): boolean {
+  if (status !== 'added' || rejects === 0) return false;
+  const read = episodes + scores;
+  return read === 0 || rejects - duplicates > read;
+}
+
+function fileLine(file: IngestedFile): string {
+  const { format, status, episodes, turns, scores, rejects } = file;
+  if (status === 'known') return knownLine(file);
+  if (status === 'empty') return 'empty: nothing added';
+  if (status === 'failed') return 'failed: nothing added';
+  if (status === 'refused') return `${format}, refused: ${counted(rejects, 'reject')}, nothing kept`;
+  const what =
+    format === 'scores'
+      ? counted(scores, 'score')
+      : `${counted(episodes, 'episode')}, ${counted(turns, 'turn')}`;
+  return `${format}, ${what}, ${counted(rejects, 'reject')}`;
+}
+
+function knownLine({ format, path, knownAs, rewardsJoined }: IngestedFile): string {
+  const as = knownAs === path ? '' : ` as ${knownAs}`;
+  const what = rewardsJoined > 0 ? `${counted(rewardsJoined, 'reward')} joined` : 'nothing added';
+  return `${format}, already there${as}: ${what}`;
+}
+
+function counted(n: number, noun: string): string {
+  return `${n.toLocaleString('en')} ${noun}${n === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,41 @@
+import { formatNumber } from '../report/format.ts';
+import { plain } from '../report/plain.ts';
+import type { ColumnData } from '../store/batch.ts';
+import { scan } from '../store/query.ts';
+import type { Store } from '../store/store.ts';
+import type { Io } from './command.ts';
+
+const SQL = `
+  WITH paid AS (
+    SELECT episode, sum(reward ORDER BY turn) AS r, count(reward) AS n, count(*) AS turns
+    FROM turns GROUP BY episode
+  )
+  SELECT e.episode_id AS id, e.task_id AS task, e.policy AS policy, CAST(e.ending AS VARCHAR) AS ending,
+    CAST(coalesce(paid.turns, 0) AS DOUBLE) AS turns,
+    CASE WHEN e.ending <> 'aborted' AND (e.reward IS NOT NULL OR paid.n > 0)
+      THEN coalesce(paid.r, 0) + coalesce(e.reward, 0) END AS g
+  FROM episodes e LEFT JOIN paid USING (episode) ORDER BY e.episode`;
+
+/** One line an episode, in the order of ingestion: tab-separated with a header, or JSON Lines. Streamed. */
+export async function listEpisodes(store: Store, io: Io, json: boolean): Promise<void> {
+  if (!json) io.out('episode\ttask\tpolicy\tending\treturn\tturns\n');
+  for await (const { rows, columns } of scan(store, SQL)) {
+    const text = (name: string) => (columns[name] as Extract<ColumnData, { kind: 'text' }>).values;
+    const number = (name: string) => columns[name] as Extract<ColumnData, { kind: 'f64' }>;
+    const g = number('g');
+    let out = '';
+    for (let i = 0; i < rows; i++) {
+      const [episode, task, policy, ending] = ['id', 'task', 'policy', 'ending'].map(
+        (n) => text(n)[i] ?? null,
+      );
+      const value = g.valid && g.valid[i] === 0 ? null : g.values[i]!;
+      const turns = number('turns').values[i]!;
+      out += json
+        ? `${JSON.stringify({ episode, task, policy, ending, return: value, turns })}\n`
+        : `${[episode, task ?? '–', policy ?? '–', ending, formatNumber(value), turns]
+            .map((x) => plain(String(x)).replace(/[\t\n]/g, ' '))
+            .join('\t')}\n`;
+    }
+    io.out(out);
+  }
+}

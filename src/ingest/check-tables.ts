@@ -1,0 +1,92 @@
+import { ENDINGS } from '../schema/episode.ts';
+import { failure } from '../schema/error.ts';
+import type { ColumnData } from '../store/batch.ts';
+import { queryRows, scan } from '../store/query.ts';
+import type { Store } from '../store/store.ts';
+import { TABLES, type TableName } from '../store/tables.ts';
+
+/** Tables whose rows lie in the order of these columns. */
+const ORDER: Readonly<Partial<Record<TableName, readonly string[]>>> = {
+  episodes: ['episode'],
+  turns: ['episode', 'turn'],
+  segments: ['episode', 'segment'],
+};
+
+/**
+ * What every store that was ingested holds to, and rows from outside may not: names used once, episodes dense
+ * from 0, turns and segments in order, nothing that refers to a missing episode or source.
+ * O(rows) over narrow columns; for use before the transaction that added them ends.
+ */
+export async function checkTables(store: Store): Promise<void> {
+  for (const [table, columns] of Object.entries(ORDER)) await checkOrder(store, table, columns);
+  const [dense] = await queryRows(
+    store,
+    'SELECT count(*) AS n, coalesce(max(episode) + 1, 0) AS next FROM episodes',
+  );
+  if (dense!.n !== dense!.next)
+    throw wrong('episodes', `${dense!.n} episodes are not numbered 0 to ${(dense!.n as number) - 1}`);
+  await none(
+    store,
+    'SELECT episode_id AS value FROM episodes GROUP BY episode_id HAVING count(*) > 1',
+    'episodes',
+    'an episode_id stands twice',
+  );
+  await none(
+    store,
+    'SELECT source AS value FROM sources GROUP BY source HAVING count(*) > 1',
+    'sources',
+    'a source stands twice',
+  );
+  await none(
+    store,
+    `SELECT ending AS value FROM episodes WHERE ending NOT IN (${ENDINGS.map((e) => `'${e}'`).join(', ')})`,
+    'episodes',
+    `an ending is none of ${ENDINGS.join(', ')}`,
+  );
+  for (const [table, columns] of Object.entries(TABLES))
+    for (const [name, owner] of [
+      ['episode', 'episodes'],
+      ['source', 'sources'],
+    ] as const)
+      if (table !== owner && columns.some((c) => c.name === name))
+        await none(
+          store,
+          `SELECT ${name} AS value FROM ${table} ANTI JOIN ${owner} USING (${name})`,
+          table,
+          `refers to ${name === 'episode' ? 'an episode' : 'a source'} that is not there`,
+          `Import table "${owner}" with it.`,
+        );
+}
+
+async function none(store: Store, sql: string, table: string, what: string, fix?: string): Promise<void> {
+  const [found] = await queryRows(store, `${sql} LIMIT 1`);
+  if (found) throw wrong(table, what, String(found.value), fix);
+}
+
+/** Ascending, none twice. */
+async function checkOrder(store: Store, table: string, columns: readonly string[]): Promise<void> {
+  let major = -1;
+  let minor = -1;
+  for await (const chunk of scan(store, `SELECT ${columns.join(', ')} FROM ${table}`)) {
+    const [a, b] = columns.map((name) => numbers(chunk.columns[name]!));
+    for (let i = 0; i < chunk.rows; i++) {
+      const same = b !== undefined && a![i] === major;
+      if (same ? b[i]! <= minor : a![i]! <= major)
+        throw wrong(
+          table,
+          `its rows are not in the order of ${columns.join(' and ')}`,
+          columns.map((name, k) => `${name} ${(k === 0 ? a : b)![i]}`).join(', '),
+        );
+      major = a![i]!;
+      minor = b === undefined ? -1 : b[i]!;
+    }
+  }
+}
+
+function numbers(data: ColumnData): Float64Array | Int32Array {
+  return (data as { values: Float64Array | Int32Array }).values;
+}
+
+function wrong(table: string, what: string, got?: string, fix?: string) {
+  return failure({ subject: `table "${table}"`, wrong: what, got, fix });
+}

@@ -1,0 +1,81 @@
+import { Episode, type EpisodeInput } from '../schema/episode.ts';
+import { queryRows } from '../store/query.ts';
+import type { Store } from '../store/store.ts';
+import { jsonText } from './json-text.ts';
+import { joinReward, type RewardJoin } from './rewards.ts';
+import { episodeEnding } from './settle.ts';
+
+/** Episodes taken up at once. */
+const BATCH = 50_000;
+
+/**
+ * Joins rewards to the episodes of a source that is in the store, as if they had been joined when it was
+ * read: where a reward comes, an ending that was assumed is settled again; one that was logged stays.
+ * For use within a transaction. O(episodes of the source); memory: one batch.
+ * @returns how many episodes changed
+ * @throws a failure naming the episode that already has another reward or task
+ */
+export async function joinKnown(store: Store, source: number, join: RewardJoin): Promise<number> {
+  let joined = 0;
+  for (let after = -1; ; ) {
+    const rows = await queryRows(store, EPISODES, [source, after]);
+    if (rows.length === 0) return joined;
+    after = rows.at(-1)!.episode as number;
+    const changes = rows.flatMap((row) => changeOf(row, join) ?? []);
+    joined += changes.length;
+    if (changes.length > 0) await store.connection.run(UPDATE, [JSON.stringify(changes)]);
+  }
+}
+
+const text = (key: string) =>
+  `CASE json_type(meta, '$.${key}') WHEN 'VARCHAR' THEN meta->>'$.${key}' END AS ${key}`;
+/** What `joinReward` asks of an episode; of its turns only whether they pay. */
+const EPISODES = `
+  SELECT e.*, t.paid FROM (
+    SELECT episode, episode_id, task_id, ending, ending_assumed, reward, rewards, ${text('session_id')}, ${text('trial_name')}
+    FROM episodes WHERE source = $1 AND episode > $2 ORDER BY episode LIMIT ${BATCH}) e
+  LEFT JOIN (SELECT episode, max(abs(reward)) AS paid FROM turns WHERE reward IS NOT NULL GROUP BY episode) t USING (episode)
+  ORDER BY episode`;
+const UPDATE = `
+  UPDATE episodes SET reward = c.reward, rewards = c.rewards, task_id = c.task_id, ending = c.ending, ending_assumed = c.ending_assumed
+  FROM (SELECT unnest(from_json($1, '[{"episode": "BIGINT", "reward": "DOUBLE", "rewards": "VARCHAR", "task_id": "VARCHAR",
+    "ending": "VARCHAR", "ending_assumed": "BOOLEAN"}]'), recursive := true)) c WHERE episodes.episode = c.episode`;
+
+/** The columns of an episode once its reward is joined; undefined: nothing changes. */
+function changeOf(row: Record<string, unknown>, join: RewardJoin): object | undefined {
+  const before = stored(row);
+  const after = joinReward(before, join);
+  if (after === before) return undefined;
+  const reward = after.reward ?? null;
+  const rewards = after.rewards ?? null;
+  const ending = after.ending ?? episodeEnding(Episode.parse(after));
+  if (
+    reward === row.reward &&
+    (rewards === null) === (row.rewards === null) &&
+    after.task_id === row.task_id &&
+    ending === row.ending
+  )
+    return undefined;
+  return {
+    episode: row.episode,
+    reward,
+    rewards: rewards === null ? null : jsonText(Episode.shape.rewards.parse(rewards)),
+    task_id: after.task_id,
+    ending,
+    ending_assumed: after.ending === undefined,
+  };
+}
+
+function stored(row: Record<string, unknown>): EpisodeInput {
+  const meta: Record<string, unknown> = {};
+  for (const key of ['session_id', 'trial_name']) if (row[key] !== null) meta[key] = row[key];
+  return {
+    episode_id: row.episode_id as string,
+    task_id: row.task_id as string | null,
+    ...(row.ending_assumed === true ? {} : { ending: row.ending as Episode['ending'] & string }),
+    reward: row.reward as number | null,
+    rewards: row.rewards === null ? null : (JSON.parse(row.rewards as string) as Episode['rewards']),
+    meta,
+    turns: row.paid === null ? [] : [{ reward: row.paid as number }],
+  };
+}

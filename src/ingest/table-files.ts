@@ -1,0 +1,108 @@
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { RecordBatchReader } from 'apache-arrow';
+import { failure, TurnwiseError } from '../schema/error.ts';
+import { parquetColumns } from '../store/parquet.ts';
+import type { Store } from '../store/store.ts';
+import { tableOfColumns } from '../store/table-of-columns.ts';
+import type { TableName } from '../store/tables.ts';
+import { openBytes } from './byte-source.ts';
+
+/** A file, or a folder of shards, that holds rows of one table. */
+export interface TableFile {
+  readonly table: TableName;
+  readonly path: string;
+  readonly format: 'parquet' | 'arrow';
+}
+
+const FIX = 'Name what "turnwise export" wrote; logs are read by "turnwise ingest".';
+
+/**
+ * The tables that files and folders hold, as `turnwise export` writes them: told by their columns, whatever
+ * their names. A folder stands for the Parquet and Arrow files in it and for the folders of shards.
+ * @throws failures: nothing given or there, a file that is no table, two of one table
+ */
+export async function findTableFiles(store: Store, inputs: readonly string[]): Promise<TableFile[]> {
+  const wrong = (subject: string, what: string, fix?: string) =>
+    failure({ subject, wrong: what, fix, exitCode: 2 });
+  if (inputs.length === 0) throw wrong('import', 'no file given, expected a folder or a file');
+  const found = new Map<TableName, TableFile>();
+  for (const input of new Set(inputs)) {
+    if (!existsSync(input)) throw wrong(input, 'no such file or folder');
+    const paths = pathsOf(input);
+    if (paths.length === 0) throw wrong(input, 'holds no Parquet or Arrow file', FIX);
+    for (const path of paths) {
+      const file = await tableFile(store, path);
+      const other = found.get(file.table);
+      if (other && other.path !== path)
+        throw failure({
+          subject: `${other.path} and ${path}`,
+          wrong: `both hold table "${file.table}"`,
+          expected: 'each table once',
+        });
+      found.set(file.table, file);
+    }
+  }
+  return [...found.values()];
+}
+
+function pathsOf(input: string): string[] {
+  if (!statSync(input).isDirectory() || isSharded(input)) return [input];
+  return readdirSync(input)
+    .sort()
+    .map((name) => join(input, name))
+    .filter((path) => (statSync(path).isDirectory() ? isSharded(path) : /\.(parquet|arrow)$/i.test(path)));
+}
+
+/** What `--shards` writes: folders `shard=K` and nothing else. */
+function isSharded(folder: string): boolean {
+  const names = readdirSync(folder);
+  return names.length > 0 && names.every((name) => /^shard=\d+$/.test(name));
+}
+
+async function tableFile(store: Store, path: string): Promise<TableFile> {
+  const format = statSync(path).isDirectory() ? 'parquet' : await formatOf(path);
+  const columns = format === 'parquet' ? await parquetColumns(store, path) : await arrowColumns(path);
+  const table = tableOfColumns(columns);
+  if (table !== undefined) return { table, path, format };
+  throw failure({
+    subject: path,
+    wrong: 'holds no table of a store',
+    got: `columns ${columns.join(', ')}`,
+    fix: FIX,
+  });
+}
+
+async function formatOf(path: string): Promise<TableFile['format']> {
+  const file = await open(path, 'r');
+  try {
+    const { buffer } = await file.read(Buffer.alloc(6), 0, 6, 0);
+    const magic = buffer.toString('latin1');
+    if (magic.startsWith('PAR1')) return 'parquet';
+    if (magic === 'ARROW1' || magic.startsWith('\xff\xff\xff\xff')) return 'arrow';
+  } finally {
+    await file.close();
+  }
+  throw failure({ subject: path, wrong: 'is neither Parquet nor Arrow', fix: FIX });
+}
+
+async function arrowColumns(path: string): Promise<string[]> {
+  const reader = await openArrow(path);
+  try {
+    return reader.schema.fields.map((f) => String(f.name));
+  } finally {
+    await reader.cancel();
+  }
+}
+
+/** Opens an Arrow file or stream, for one record batch at a time. */
+export async function openArrow(path: string) {
+  try {
+    const reader = await RecordBatchReader.from((await openBytes(path)).chunks);
+    return await reader.open();
+  } catch (error) {
+    if (error instanceof TurnwiseError) throw error;
+    throw failure({ subject: path, wrong: `is not valid Arrow (${(error as Error).message})`, cause: error });
+  }
+}

@@ -1,0 +1,116 @@
+import { availableParallelism } from 'node:os';
+import { extname } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import type { Store } from '../../store/store.ts';
+import type { ScanPlan } from '../../weights/stream/plan.ts';
+import { firstScan, type Range, secondScan } from './scan.ts';
+import type { ScanRows } from './scan-rows.ts';
+import type { RatioTerms } from './second-pass.ts';
+import { mergeShards, type ShardState } from './shard-state.ts';
+
+/** The two passes, wherever they run. */
+export interface Scanners {
+  first(episodesAtMost: readonly number[]): Promise<ShardState[]>;
+  second(terms: readonly (RatioTerms | null)[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What a thread is told. */
+export type Order =
+  | { readonly pass: 'first'; readonly episodesAtMost: readonly number[] }
+  | { readonly pass: 'second'; readonly terms: readonly (RatioTerms | null)[] };
+
+export interface ThreadData {
+  readonly path: string;
+  readonly plan: ScanPlan;
+  readonly rows: ScanRows;
+  readonly range: Range;
+  readonly memoryLimit: string;
+}
+
+/** Below so many episodes a thread costs more than it saves. */
+const WORTH_A_THREAD = 50_000;
+/** What the engine of each thread may hold. */
+const MEMORY = '128MB';
+
+/**
+ * Threads, each with an engine of its own over a range of the episodes, so that reading is shared too; only
+ * where the store is a file opened to read, since nobody may write to it meanwhile. Else this thread.
+ */
+export async function scanners(
+  store: Store,
+  plan: ScanPlan,
+  rows: ScanRows,
+  { threads }: { readonly threads?: number | undefined },
+): Promise<Scanners> {
+  const E = rows.episode.length;
+  const alone = store.mode !== 'read' || store.path === ':memory:';
+  const wanted = threads ?? Math.min(availableParallelism(), Math.floor(E / WORTH_A_THREAD));
+  const count = alone ? 1 : Math.max(1, Math.min(wanted, E));
+  if (count === 1) {
+    const range = { first: 0, end: E };
+    return {
+      first: (most) => firstScan(store, plan, rows, range, most),
+      second: (terms) => secondScan(store, plan, rows, range, terms),
+      close: async () => undefined,
+    };
+  }
+  const workers = Array.from({ length: count }, (_, k) => {
+    const range = { first: Math.floor((E * k) / count), end: Math.floor((E * (k + 1)) / count) };
+    const workerData: ThreadData = { path: store.path, plan, rows, range, memoryLimit: MEMORY };
+    return new Worker(workerUrl(), { workerData });
+  });
+  const ask = <T>(order: Order): Promise<T[]> =>
+    Promise.all(workers.map((worker) => answer<T>(worker, order)));
+  return {
+    async first(episodesAtMost) {
+      const shards = await ask<ShardState[]>({ pass: 'first', episodesAtMost });
+      const whole = shards[0]!;
+      for (const shard of shards.slice(1))
+        shard.forEach((state, p) => {
+          mergeShards(whole[p]!, state, rows.episodesOf);
+        });
+      return whole;
+    },
+    async second(terms) {
+      await ask({ pass: 'second', terms });
+    },
+    async close() {
+      await Promise.all(workers.map((worker) => worker.terminate()));
+    },
+  };
+}
+
+function answer<T>(worker: Worker, order: Order): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const settle = () => {
+      worker.off('message', onMessage);
+      worker.off('error', onError);
+      worker.off('exit', onExit);
+    };
+    const onMessage = (message: { readonly done?: T; readonly failed?: unknown }) => {
+      settle();
+      if ('failed' in message) reject(message.failed);
+      else resolve(message.done as T);
+    };
+    const onError = (error: unknown) => {
+      settle();
+      reject(error);
+    };
+    const onExit = () => onError(new Error('a scanning thread ended'));
+    worker.on('message', onMessage);
+    worker.on('error', onError);
+    worker.on('exit', onExit);
+    worker.postMessage(order);
+  });
+}
+
+/** As in ingest/block-parser.ts: from source a thread needs a loader for TypeScript. */
+function workerUrl(): URL {
+  const extension = extname(import.meta.url);
+  const url = new URL(`./scan-worker${extension}`, import.meta.url);
+  if (extension === '.js') return url;
+  const loader = import.meta.resolve('tsx/esm/api');
+  const code = `import { register } from '${loader}'; register(); await import('${url.href}');`;
+  return new URL(`data:text/javascript,${encodeURIComponent(code)}`);
+}

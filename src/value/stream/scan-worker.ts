@@ -1,0 +1,31 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { openStore } from '../../store/store.ts';
+import { firstScan, secondScan } from './scan.ts';
+import type { Order, ThreadData } from './scan-threads.ts';
+
+/** The thread behind `scanners`: one range of episodes, both passes, an engine of its own. */
+const { path, plan, rows, range, memoryLimit } = workerData as ThreadData;
+const store = openStore(path, { mode: 'read', threads: 1, memoryLimit });
+
+parentPort!.on('message', async (order: Order) => {
+  try {
+    const open = await store;
+    const done =
+      order.pass === 'first'
+        ? await firstScan(open, plan, rows, range, order.episodesAtMost)
+        : await secondScan(open, plan, rows, range, order.terms);
+    parentPort!.postMessage({ done }, buffersIn(done));
+  } catch (error) {
+    parentPort!.postMessage({ failed: error });
+  }
+});
+
+/** The buffers under all typed arrays of a record, for handing them over. */
+function buffersIn(value: unknown, found = new Set<ArrayBuffer>()): ArrayBuffer[] {
+  if (ArrayBuffer.isView(value)) {
+    if (value.buffer instanceof ArrayBuffer) found.add(value.buffer);
+  } else if (value instanceof Map) for (const x of value.values()) buffersIn(x, found);
+  else if (typeof value === 'object' && value !== null)
+    for (const x of Object.values(value)) buffersIn(x, found);
+  return [...found];
+}

@@ -1,0 +1,139 @@
+/*
+ * The two passes over a range of the episodes of a store, for all targets at once. The turns are read once a
+ * pass; each target adds its scores, read beside them in the same order, or its rules.
+ */
+import type { Store } from '../../store/store.ts';
+import { checkTurns } from '../../weights/stream/column-check.ts';
+import { addBefore, type CellSums, type FileRatios, fileRatios } from '../../weights/stream/file-ratios.ts';
+import type { ScanPlan, TargetPlan } from '../../weights/stream/plan.ts';
+import { type ScoreCursor, scoreCursor } from '../../weights/stream/score-cursor.ts';
+import { type TurnBlock, turnBlocks } from '../../weights/stream/turn-blocks.ts';
+import type { EpisodeBlock } from './block.ts';
+import { addBlock, type Scratch, scratch } from './first-pass.ts';
+import { addMeanRows } from './mean-rows.ts';
+import { blockRewards, blockUse, type ScanRows } from './scan-rows.ts';
+import { addInfluence, type RatioTerms } from './second-pass.ts';
+import { type ShardState, shardState } from './shard-state.ts';
+import { isShifted } from './stage-state.ts';
+import { addTails } from './stage-tails.ts';
+
+/** The episodes at places `first` to `end`. */
+export interface Range {
+  readonly first: number;
+  readonly end: number;
+}
+
+/** Sums by stage of every target; writes returns, lengths, weights and weighted rewards by episode. */
+export async function firstScan(
+  store: Store,
+  plan: ScanPlan,
+  rows: ScanRows,
+  range: Range,
+  episodesAtMost: readonly number[],
+): Promise<ShardState[]> {
+  const states = episodesAtMost.map((n) => shardState(n));
+  const s = scratch();
+  await eachBlock(store, plan, rows, range, async (block, rewards, sources) => {
+    for (const [p, target] of plan.targets.entries()) {
+      const use = blockUse(block, rows, p);
+      const state = states[p]!;
+      const ratios = await logRatios(target, block, rows, use, sources[p]!, state.cells, state);
+      const own: EpisodeBlock = { ...block, use, logRatios: ratios.values, rewards: [rewards] };
+      addBlock(state.stages, own, rows.targets[p]!, s);
+      const weights = trueWeights(state, s, block.offsets[block.n]!);
+      addTails(state.tails, own, rows.targets[p]!.logWeight, s.logs, weights);
+      addMeanRows(state.means, own, rows.cluster, rows.episodesOf, weights);
+      if (ratios.cells !== null) addBefore(state.cells, ratios.cells, block, use, weights);
+      countFlags(state, block, rows, use);
+    }
+  });
+  return states;
+}
+
+/** Influence values of the ratios, by episode. */
+export async function secondScan(
+  store: Store,
+  plan: ScanPlan,
+  rows: ScanRows,
+  range: Range,
+  terms: readonly (RatioTerms | null)[],
+): Promise<void> {
+  await eachBlock(store, plan, rows, range, async (block, rewards, sources) => {
+    for (const [p, target] of plan.targets.entries()) {
+      const own = terms[p]!;
+      const use = blockUse(block, rows, p);
+      const ratios = await logRatios(target, block, rows, use, sources[p]!, { cells: new Map() }, null);
+      if (own === null) continue;
+      const seen: EpisodeBlock = { ...block, use, logRatios: ratios.values, rewards: [rewards] };
+      addInfluence(own, seen, rewards, rows.targets[p]!, null);
+    }
+  });
+}
+
+async function eachBlock(
+  store: Store,
+  plan: ScanPlan,
+  rows: ScanRows,
+  { first, end }: Range,
+  body: (block: TurnBlock, rewards: Float64Array, sources: readonly (ScoreCursor | null)[]) => Promise<void>,
+): Promise<void> {
+  const sources = plan.targets.map((target) =>
+    target.kind === 'scores' && first < end ? scoreCursor(store, target, rows.episode, first, end) : null,
+  );
+  try {
+    for await (const block of turnBlocks(store, plan.turns, rows.episode, first, end))
+      await body(block, blockRewards(block, rows, plan.discount), sources);
+  } finally {
+    for (const source of sources) await source?.close();
+  }
+}
+
+/** log π − log b at the turns in use, checked in the first pass. */
+async function logRatios(
+  target: TargetPlan,
+  block: TurnBlock,
+  rows: ScanRows,
+  use: Uint8Array,
+  source: ScoreCursor | null,
+  cells: CellSums,
+  checks: Pick<ShardState, 'behaviour' | 'target'> | null,
+): Promise<{ values: Float64Array; cells: FileRatios | null }> {
+  const { n, row, offsets, columns } = block;
+  const name = target.measure === 'logprob' ? 'behaviour_logprob' : 'behaviour_log_propensity';
+  const behaviour = columns[name]!;
+  const scores = source === null ? null : await source.at(block);
+  if (checks !== null)
+    for (let i = 0; i < n; i++) {
+      if (use[i] === 0) continue;
+      const [from, to] = [offsets[i]!, offsets[i + 1]!];
+      checkTurns(checks.behaviour, behaviour, columns.turn!, from, to, row + i);
+      if (scores !== null) checkTurns(checks.target, scores, columns.turn!, from, to, row + i);
+    }
+  if (target.kind === 'file') {
+    const found = fileRatios(target, block, rows.task, use, cells);
+    return { values: found.values, cells: found };
+  }
+  const values = scores ?? new Float64Array(0);
+  for (let k = 0; k < values.length; k++) values[k] = values[k]! - behaviour[k]!;
+  return { values, cells: null };
+}
+
+/** w_t of the turns of a block, not divided by anything. */
+function trueWeights(state: ShardState, s: Scratch, turns: number): Float64Array {
+  if (!isShifted(state.stages)) return s.weights;
+  const out = new Float64Array(turns);
+  for (let k = 0; k < turns; k++) out[k] = Math.exp(s.logs[k]!);
+  return out;
+}
+
+function countFlags(state: ShardState, block: TurnBlock, rows: ScanRows, use: Uint8Array): void {
+  const { row, n, offsets, columns } = block;
+  const flags = columns.flags!;
+  const { codes } = rows.task;
+  for (let i = 0; i < n; i++) {
+    if (use[i] === 0) continue;
+    state.withTask.episodes++;
+    if (codes[row + i]! >= 0) state.withTask.withTask++;
+    for (let k = offsets[i]!; k < offsets[i + 1]!; k++) state.flags[flags[k]!] = state.flags[flags[k]!]! + 1;
+  }
+}

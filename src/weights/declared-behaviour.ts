@@ -1,0 +1,39 @@
+import type { BehaviourTable } from '../policy/behaviour-table.ts';
+import type { Warning } from '../schema/warning.ts';
+import type { LogRatios } from './ratios.ts';
+
+/** How far a declared propensity may be from the logged one. */
+const AGREE = 1e-6;
+
+/**
+ * Adds the behaviour's declared probabilities of all classes. Weights stay those of the logged
+ * propensities; where the two differ a warning says so.
+ */
+export function withDeclaredBehaviour(ratios: LogRatios, behaviour: BehaviourTable): LogRatios {
+  const { index, episodeOffsets, turns } = ratios.trajectories;
+  const C = behaviour.classes.length;
+  let apart = 0;
+  let most = 0;
+  for (const e of index)
+    for (let s = episodeOffsets[e]!; s < episodeOffsets[e + 1]!; s++) {
+      const code = turns.actionClass.codes[s]!;
+      if (code < 0 || Number.isNaN(turns.behaviourLogPropensity[s]!)) continue;
+      const gap = Math.abs(
+        behaviour.probabilities[s * C + code]! - Math.exp(turns.behaviourLogPropensity[s]!),
+      );
+      if (gap > AGREE) apart++;
+      if (gap > most) most = gap;
+    }
+  const warnings: Warning[] =
+    apart === 0
+      ? []
+      : [
+          {
+            code: 'behaviour-differs',
+            message: `the declared behaviour gives the logged action another propensity than the logs on ${apart} turns, by up to ${most.toPrecision(2)}; weights are the logs’, the diagnostics of unlogged actions the declared`,
+            count: apart,
+            column: 'behaviour_log_propensity',
+          },
+        ];
+  return { ...ratios, behaviour, warnings: [...ratios.warnings, ...warnings] };
+}

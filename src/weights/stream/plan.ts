@@ -1,0 +1,84 @@
+import type { PolicyFile } from '../../policy/policy-file.ts';
+import type { Measure } from '../ratios.ts';
+import type { RowSource } from './turn-blocks.ts';
+
+/** How the log-ratios of one target are read from a store; plain data, so that it can go to a thread. */
+export type TargetPlan =
+  | {
+      readonly kind: 'scores';
+      readonly policy: string;
+      readonly measure: Measure;
+      /** Whether some scores are sums over tokens. */
+      readonly segments: boolean;
+      /** Whether its rows lie in the order of (episode, turn). */
+      readonly ordered: boolean;
+    }
+  | {
+      readonly kind: 'file';
+      readonly file: PolicyFile;
+      readonly measure: 'log_propensity';
+      /** Those of the logs in order of appearance, then those only the target names. */
+      readonly classes: readonly string[];
+      /** How many of them are of the logs. */
+      readonly logged: number;
+    };
+
+/** What is read of the turns: the columns of all targets together. */
+export interface ScanPlan {
+  readonly turns: RowSource;
+  readonly targets: readonly TargetPlan[];
+  readonly discount: number;
+}
+
+export const FLAGS = {
+  logprob: 1,
+  propensity: 2,
+  actionClass: 4,
+  sampling: 8,
+  version: 16,
+  raw: 32,
+  processed: 64,
+  otherKind: 128,
+} as const;
+
+/** One small number that says which columns of a turn are there. */
+export const FLAG_SQL = (logprob: string): string =>
+  [
+    `(${logprob} IS NOT NULL)::INTEGER`,
+    '2 * (behaviour_log_propensity IS NOT NULL)::INTEGER',
+    '4 * (action_class IS NOT NULL)::INTEGER',
+    '8 * (temperature IS NOT NULL)::INTEGER',
+    '16 * (version IS NOT NULL)::INTEGER',
+    "CASE WHEN logprob_kind IS NULL THEN 0 WHEN logprob_kind = 'raw' THEN 32 WHEN logprob_kind = 'processed' THEN 64 ELSE 128 END",
+  ].join(' + ');
+
+/** The columns that these targets need. */
+export function turnColumns(targets: readonly TargetPlan[], logprob: string): RowSource['columns'] {
+  const columns = [
+    { name: 'reward', sql: 'reward' },
+    { name: 'flags', sql: FLAG_SQL(logprob) },
+  ];
+  const measures = new Set(targets.map((t) => t.measure));
+  if (measures.has('logprob')) columns.push({ name: 'behaviour_logprob', sql: logprob });
+  if (measures.has('log_propensity'))
+    columns.push({ name: 'behaviour_log_propensity', sql: 'behaviour_log_propensity' });
+  const files = targets.filter((t) => t.kind === 'file');
+  if (files.length > 0) {
+    // The classes of the logs are the same for all files.
+    const [{ classes, logged }] = files as [(typeof files)[number]];
+    const list = classes.slice(0, logged).map((c) => `'${c.replaceAll("'", "''")}'`);
+    const code = list.length === 0 ? 'NULL' : `list_position([${list.join(', ')}], action_class)`;
+    columns.push({ name: 'class', sql: `COALESCE(${code}, 0)::INTEGER - 1` });
+  }
+  for (const k of featuresOf(targets)) columns.push({ name: `feature_${k}`, sql: `features[${k + 1}]` });
+  return columns;
+}
+
+/** Indices of the features that rules look at, ascending. */
+export function featuresOf(targets: readonly TargetPlan[]): number[] {
+  const keys = targets.flatMap((t) =>
+    t.kind === 'file' ? t.file.rules.flatMap((r) => Object.keys(r.when)) : [],
+  );
+  const found = keys.flatMap((key) => (key.startsWith('features.') ? [Number(key.slice(9))] : []));
+  return [...new Set(found)].sort((a, b) => a - b);
+}

@@ -1,0 +1,92 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fc, test } from '@fast-check/vitest';
+import { afterAll, expect } from 'vitest';
+import { auditStore } from '../../src/audit/audit-store.ts';
+import { auditTarget } from '../../src/audit/audit-target.ts';
+import type { EpisodeInput } from '../../src/schema/episode.ts';
+import type { TrainedOn } from '../../src/schema/trained-on.ts';
+import { appendBatch } from '../../src/store/append.ts';
+import { openStore, type Store } from '../../src/store/store.ts';
+import { policyFile, simulated } from '../helpers/agent-turns.ts';
+import { storeOf } from '../helpers/store.ts';
+import { closeTo } from '../helpers/close-to.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'turnwise-audit-store-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** What a scan leaves out of an audit of loaded logs, and what tells the two apart on purpose. */
+function comparable(audit: object): unknown {
+  const { diagnostics: _, ...rest } = audit as { diagnostics?: unknown };
+  return rest;
+}
+
+interface World {
+  readonly episodes: EpisodeInput[];
+  /** log π of each turn under the targets a and b. */
+  readonly scores: Readonly<Record<'a' | 'b', readonly (readonly number[])[]>>;
+}
+
+const logProbability = fc.double({ min: -6, max: 0, noNaN: true });
+const reward = fc.option(fc.double({ min: -2, max: 2, noNaN: true }), { nil: null, freq: 3 });
+const episode = fc.record({
+  task: fc.option(fc.constantFrom('t1', 't2', 't3', 't4', 't5', 't6'), { nil: null, freq: 5 }),
+  ending: fc.constantFrom('terminated', 'terminated', 'limit', 'truncated', 'aborted', 'unfinished' as const),
+  reward,
+  turns: fc.array(fc.tuple(logProbability, logProbability, logProbability, reward), { maxLength: 6 }),
+});
+const world: fc.Arbitrary<World> = fc.array(episode, { minLength: 1, maxLength: 40 }).map((found) => ({
+  episodes: found.map((e, i) => ({
+    episode_id: `e${i}`,
+    task_id: e.task,
+    ending: e.ending as 'terminated',
+    reward: e.reward,
+    turns: e.turns.map(([b, , , r]) => ({ reward: r, behaviour_logprob: b, logprob_kind: 'raw' as const })),
+  })),
+  scores: {
+    a: found.map((e) => e.turns.map((t) => t[1])),
+    b: found.map((e) => e.turns.map(([b, , c], k) => (k === 3 ? Number.NEGATIVE_INFINITY : b + (c + 3) / 10))).map((x) => x.map((y) => Math.min(0, y))),
+  },
+}));
+
+async function withScores(store: Store, { scores }: World, trained: TrainedOn): Promise<void> {
+  for (const policy of ['a', 'b'] as const) {
+    const rows = scores[policy].flatMap((turns, e) => turns.map((x, t) => [e, t, x] as const));
+    const n = rows.length;
+    const text = (value: string) => ({ kind: 'text', values: new Array<string>(n).fill(value) }) as const;
+    await appendBatch(store, {
+      table: 'scores',
+      rows: n,
+      columns: {
+        policy: text(policy),
+        source: { kind: 'i32', values: new Int32Array(n) },
+        trained_on: text(JSON.stringify(trained)),
+        episode: { kind: 'i64', values: Float64Array.from(rows, (r) => r[0]) },
+        turn: { kind: 'i32', values: Int32Array.from(rows, (r) => r[1]) },
+        logprob: { kind: 'f64', values: Float64Array.from(rows, (r) => r[2]) },
+        logprob_kind: text('raw'),
+      },
+    });
+  }
+}
+
+const trainedOn = fc.constantFrom<TrainedOn>('none', 'unknown', { sources: [], tasks: ['t1', 't4'] });
+
+test.prop([world, trainedOn, fc.constantFrom(1, 0.9)], { numRuns: 60 })(
+  'a scan gives the audit of the loaded logs',
+  async (w, trained, discount) => {
+    const store = await storeOf(w.episodes);
+    try {
+      await withScores(store, w, trained);
+      const scanned = await auditStore(store, ['a', 'b'], { config: { discount } });
+      for (const [k, target] of ['a', 'b'].entries()) {
+        if (w.scores.a.every((x) => x.length === 0)) continue;
+        const loaded = await auditTarget(store, target, { config: { discount } });
+        closeTo(comparable(scanned[k]!), comparable(loaded), 1e-9);
+      }
+    } finally {
+      store.close();
+    }
+  },
+);

@@ -1,0 +1,215 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fc, test } from '@fast-check/vitest';
+import { afterAll, beforeEach, describe, expect } from 'vitest';
+import { readArguments } from '../../src/cli/arguments.ts';
+import type { Command } from '../../src/cli/command.ts';
+import { exportCommand } from '../../src/cli/export.ts';
+import { importCommand } from '../../src/cli/import.ts';
+import { ingestCommand } from '../../src/cli/ingest.ts';
+import { Imported } from '../../src/schema/imported.ts';
+import { queryRows } from '../../src/store/query.ts';
+import { openStore } from '../../src/store/store.ts';
+import { TABLES, type TableName } from '../../src/store/tables.ts';
+import { episodes } from '../ingest/arbitrary-episode.ts';
+import { line } from '../ingest/built-cli.ts';
+
+const base = mkdtempSync(join(tmpdir(), 'turnwise-import-'));
+afterAll(() => rmSync(base, { recursive: true, force: true }));
+let folder: string;
+let made = 0;
+function freshFolder(): void {
+  folder = join(base, String(made++));
+  mkdirSync(folder);
+}
+beforeEach(freshFolder);
+const at = (name: string) => join(folder, name);
+
+async function run(command: Command, ...args: string[]): Promise<string> {
+  let out = '';
+  const io = {
+    out(text: string) {
+      out += text;
+    },
+    err() {},
+    progress() {},
+    stdin: process.stdin,
+  };
+  const { values, positionals } = readArguments(command, args);
+  await command.run(values, positionals, io);
+  return out;
+}
+
+/** Every row of every table, in the order of the store. */
+async function content(name: string): Promise<Record<string, unknown>> {
+  const store = await openStore(at(name), { mode: 'read' });
+  const tables: Record<string, unknown> = {};
+  for (const table of Object.keys(TABLES) as TableName[])
+    tables[table] = await queryRows(store, `SELECT * FROM ${table}`);
+  store.close();
+  return tables;
+}
+
+/** A store with something in every table that a log can fill. */
+async function filled(records: readonly object[]): Promise<void> {
+  const one = line('one', {
+    task_id: 'a',
+    segments: [{ token_ids: [1, 2], action_mask: [false, true], behaviour_logprobs: [null, -0.1] }],
+  });
+  const two = line('two', {
+    task_id: 'b',
+    rewards: { r: { score: 0.1 } },
+    started_at: '2026-01-02T03:04:05Z',
+  });
+  writeFileSync(
+    at('a.jsonl'),
+    `${one}${two}{"bad"\n${records.map((r) => `${JSON.stringify(r)}\n`).join('')}`,
+  );
+  writeFileSync(
+    at('s.jsonl'),
+    '{"policy":"p","trained_on":"none","episode_id":"one","segment":0,"logprobs":[null,-1]}\n',
+  );
+  await run(ingestCommand, at('a.jsonl'), at('s.jsonl'), '--store', at('runs.duckdb'));
+}
+
+describe('store → files → store is the same store', () => {
+  test.prop(
+    [
+      fc.constantFrom('parquet', 'arrow'),
+      fc.uniqueArray(episodes(), { selector: (e) => e.episode_id, maxLength: 4 }),
+    ],
+    { numRuns: 4 },
+  )('as Parquet and as Arrow', async (format, records) => {
+    freshFolder();
+    await filled(records);
+    await run(exportCommand, '--store', at('runs.duckdb'), '--to', format, '--out', at('out'));
+    const printed = await run(importCommand, at('out'), '--store', at('copy.duckdb'), '--json');
+    const tables = Object.keys(TABLES).sort();
+    expect(Imported.parse(JSON.parse(printed)).tables.map((t) => [t.table, t.format])).toEqual(
+      tables.map((name) => [name, format]),
+    );
+    expect(await content('copy.duckdb')).toEqual(await content('runs.duckdb'));
+  });
+
+  test('files by any name, in any order, a table in shards among them', async () => {
+    await filled([]);
+    const write = (...args: string[]) => run(exportCommand, '--store', at('runs.duckdb'), ...args);
+    await write('--to', 'parquet', '--table', 'turns', '--shards', '3', '--out', at('t'));
+    await write('--to', 'arrow', '--table', 'episodes', '--out', at('x.bin'));
+    await write('--to', 'parquet', '--table', 'sources', '--out', at('y.bin'));
+    await run(importCommand, at('t'), at('x.bin'), at('y.bin'), '--store', at('copy.duckdb'));
+    const { sources, episodes, turns } = await content('runs.duckdb');
+    expect(await content('copy.duckdb')).toMatchObject({ sources, episodes, turns, segments: [] });
+  });
+
+  test('what is ingested afterwards goes on from there', async () => {
+    await filled([]);
+    await run(exportCommand, '--store', at('runs.duckdb'), '--to', 'arrow', '--out', at('out'));
+    await run(importCommand, at('out'), '--store', at('copy.duckdb'));
+    writeFileSync(at('b.jsonl'), line('three'));
+    const add = (name: string) =>
+      run(ingestCommand, at('a.jsonl'), at('b.jsonl'), '--store', at(name)).then(() => content(name));
+    const copy = await add('copy.duckdb');
+    const original = await add('runs.duckdb');
+    expect([copy.episodes, copy.turns]).toEqual([original.episodes, original.turns]);
+  });
+});
+
+describe('what does not fit is refused, and nothing of it is kept', () => {
+  const sql = async (statement: string) => {
+    const store = await openStore(at('runs.duckdb'), { mode: 'write' });
+    await store.connection.run(statement);
+    store.close();
+  };
+  const importing = () => run(importCommand, at('out'), '--store', at('copy.duckdb'));
+  const exporting = (...tables: string[]) =>
+    Promise.all(
+      tables.map(async (table) => {
+        mkdirSync(at('out'), { recursive: true });
+        const out = join(at('out'), `${table}.parquet`);
+        await run(
+          exportCommand,
+          '--store',
+          at('runs.duckdb'),
+          '--to',
+          'parquet',
+          '--table',
+          table,
+          '--out',
+          out,
+        );
+      }),
+    );
+
+  test('tables that already hold rows', async () => {
+    await filled([]);
+    await exporting('sources', 'episodes', 'turns');
+    const before = await content('runs.duckdb');
+    await expect(run(importCommand, at('out'), '--store', at('runs.duckdb'))).rejects.toThrow(
+      /runs\.duckdb: its table "episodes" already holds rows, and .*episodes\.parquet would be added to them, got 2, expected none\. Import into a new store\./,
+    );
+    expect(await content('runs.duckdb')).toEqual(before);
+  });
+
+  test.each<[string, string, RegExp]>([
+    [
+      'turns out of order',
+      'INSERT INTO turns SELECT * FROM turns',
+      /table "turns": its rows are not in the order/,
+    ],
+    [
+      'a name twice',
+      `UPDATE episodes SET episode_id = 'one'`,
+      /"episodes": an episode_id stands twice, got one/,
+    ],
+    ['a gap', 'UPDATE episodes SET episode = 7 WHERE episode = 1', /2 episodes are not numbered 0 to 1/],
+    ['an ending', `UPDATE episodes SET ending = 'over'`, /an ending is none of terminated, .*, got over/],
+    [
+      'a source',
+      'UPDATE episodes SET source = 9',
+      /refers to a source that is not there, got 9\. Import table "sources"/,
+    ],
+    [
+      'an episode',
+      'UPDATE turns SET episode = 5 WHERE episode = 1',
+      /"turns": refers to an episode that is not there, got 5/,
+    ],
+  ])('%s', async (_, statement, message) => {
+    await filled([]);
+    await sql(statement);
+    await exporting('sources', 'episodes', 'turns');
+    await expect(importing()).rejects.toThrow(message);
+    expect(existsSync(at('copy.duckdb'))).toBe(false);
+  });
+
+  test('a log, a text, a folder of neither, the same table twice', async () => {
+    await filled([]);
+    await expect(run(importCommand, at('a.jsonl'), '--store', at('copy.duckdb'))).rejects.toThrow(
+      'a.jsonl: is neither Parquet nor Arrow',
+    );
+    mkdirSync(at('empty'));
+    await expect(run(importCommand, at('empty'), '--store', at('copy.duckdb'))).rejects.toThrow(
+      'holds no Parquet or Arrow file',
+    );
+    await expect(run(importCommand, at('none'), '--store', at('copy.duckdb'))).rejects.toThrow(
+      'no such file',
+    );
+    await exporting('turns');
+    await run(
+      exportCommand,
+      '--store',
+      at('runs.duckdb'),
+      '--to',
+      'arrow',
+      '--table',
+      'turns',
+      '--out',
+      at('t.arrow'),
+    );
+    await expect(run(importCommand, at('out'), at('t.arrow'), '--store', at('copy.duckdb'))).rejects.toThrow(
+      /turns\.parquet and .*t\.arrow: both hold table "turns"/,
+    );
+    expect(readdirSync(folder)).not.toContain('copy.duckdb');
+  });
+});
