@@ -50,7 +50,12 @@ export async function bench(flags: readonly string[]): Promise<Study> {
       turnsPerSecond: Math.round(made.turns / audited.seconds),
       loadAverage: loadavg().map(round),
     };
-    return { data, text: `${Object.entries(data).map(([k, v]) => `${k.padEnd(16)} ${v}`).join('\n')}\n` };
+    return {
+      data,
+      text: `${Object.entries(data)
+        .map(([k, v]) => `${k.padEnd(16)} ${v}`)
+        .join('\n')}\n`,
+    };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

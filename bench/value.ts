@@ -63,7 +63,11 @@ export async function bench(): Promise<BenchResult> {
         rows.push(row('first turns: IS, WIS; peer: bootstrap of 100', first, obp, 'obp'));
       } else report('obp: not in .cache/obp');
     }
-    report(`load average ${loadavg().map((x) => x.toFixed(1)).join(' ')}`);
+    report(
+      `load average ${loadavg()
+        .map((x) => x.toFixed(1))
+        .join(' ')}`,
+    );
     const exponent = Math.log(seconds[3]! / seconds[0]!) / Math.log(8);
     return { name: 'value', machine: machine(), input, rows, exponent };
   } finally {
@@ -79,7 +83,9 @@ function write(folder: string, arrays: ValueArrays): void {
 
 function turnwise(mode: string, folder: string, dist: string): Run {
   const child = join(import.meta.dirname, 'value-child.ts');
-  return JSON.parse(execFileSync(process.execPath, ['--import', 'tsx', child, mode, folder, dist], { encoding: 'utf8' }));
+  return JSON.parse(
+    execFileSync(process.execPath, ['--import', 'tsx', child, mode, folder, dist], { encoding: 'utf8' }),
+  );
 }
 
 /** A peer's run, with its own choice of BLAS kernels and threads; null where it is not installed. */
@@ -92,7 +98,12 @@ function python(mode: string, environment: string, folder: string, critical: num
     const args = [script, mode, folder, String(critical)];
     return JSON.parse(execFileSync(bin, args, { encoding: 'utf8', env, stdio: ['ignore', 'pipe', 'pipe'] }));
   } catch (error) {
-    report(`${mode}: ${String((error as { stderr?: unknown }).stderr ?? error).trim().split('\n').at(-1)}`);
+    report(
+      `${mode}: ${String((error as { stderr?: unknown }).stderr ?? error)
+        .trim()
+        .split('\n')
+        .at(-1)}`,
+    );
     return null;
   }
 }
@@ -110,8 +121,10 @@ function compare(ours: Run, peer: Run, name: string): void {
     for (let k = 0; k < figures && k < theirs.length; k++)
       if (off(ours.estimates[estimator]![k]!, theirs[k]!))
         throw new Error(`${name} ${estimator} [${k}]: ${theirs[k]}, here ${ours.estimates[estimator]![k]}`);
-  if (peer.ess !== undefined && off(ours.ess! / peer.ess, 1)) throw new Error(`${name}: ess ${peer.ess}, here ${ours.ess}`);
-  if (peer.kHat != null && off(ours.kHat!, peer.kHat)) throw new Error(`${name}: k̂ ${peer.kHat}, here ${ours.kHat}`);
+  if (peer.ess !== undefined && off(ours.ess! / peer.ess, 1))
+    throw new Error(`${name}: ess ${peer.ess}, here ${ours.ess}`);
+  if (peer.kHat != null && off(ours.kHat!, peer.kHat))
+    throw new Error(`${name}: k̂ ${peer.kHat}, here ${ours.kHat}`);
 }
 
 function row(what: string, ours: readonly Run[], peers: readonly Run[], peer: BenchRow['peer']): BenchRow {

@@ -1,24 +1,42 @@
 import { unsupportedOfCells } from '../diagnostics/unsupported-cells.ts';
 import { weightSummary } from '../diagnostics/weight-summary.ts';
+import { classesNotLogged } from '../policy/classes-not-logged.ts';
+import { unmatchedRules } from '../policy/rules-unmatched.ts';
 import type { Audit } from '../schema/audit.ts';
 import { AuditConfig } from '../schema/audit-config.ts';
 import type { TrainedOn } from '../schema/trained-on.ts';
 import type { Warning } from '../schema/warning.ts';
+import { queryRows } from '../store/query.ts';
 import type { Store } from '../store/store.ts';
 import type { Trajectories } from '../trajectories/trajectories.ts';
-import { scanTargets } from '../value/stream/scan-targets.ts';
+import { type ScannedTarget, scanTargets } from '../value/stream/scan-targets.ts';
 import { scannedTarget } from '../value/stream/scanned.ts';
 import { streamEvaluation } from '../value/stream/stream-evaluation.ts';
 import { streamStages } from '../value/stream/stream-stages.ts';
 import type { LogRatios } from '../weights/ratios.ts';
+import { actedPolicies } from '../weights/scores.ts';
 import { episodeList } from '../weights/stream/episode-list.ts';
-import { coverageOf, storeCoverage, turnTable, wholeCoverage } from '../weights/stream/store-coverage.ts';
+import type { TargetPlan } from '../weights/stream/plan.ts';
+import {
+  coverageOf,
+  sourcesWithout,
+  storeCoverage,
+  turnTable,
+  wholeCoverage,
+} from '../weights/stream/store-coverage.ts';
 import { type NamedTarget, namedTargets } from '../weights/stream/target-plans.ts';
 import { evaluationConfig, nothingLeft, usableHorizon, verdictOf } from './audit.ts';
+import { behaviourMix } from './behaviour-mix.ts';
 import { permitIntervals } from './permit-intervals.ts';
 import { type Evidence, reasonsAgainst } from './reasons.ts';
+import { trainedOnOverride } from './trained-on-override.ts';
 import { whatNext } from './what-next.ts';
-import { refusedForBehaviour } from './without-behaviour.ts';
+import { refusedForBehaviour, returnsLeft } from './without-behaviour.ts';
+
+/** What the rows of the targets that are scanned together may take; more targets, more pairs of scans. */
+const BYTES_AT_ONCE = 512e6;
+const BYTES_PER_EPISODE = 48;
+const MEASURES = ['logprob', 'log_propensity'] as const;
 
 export interface AuditStoreOptions {
   /** What the targets were trained on, instead of what they say themselves. */
@@ -26,13 +44,13 @@ export interface AuditStoreOptions {
   readonly config?: Partial<AuditConfig> | undefined;
   /** Threads that scan; absent: one a core, none for small stores and stores in memory. */
   readonly threads?: number | undefined;
-  readonly onProgress?: ((share: number) => void) | undefined;
 }
 
 /**
  * Audits targets by name without loading the turns: two scans of the store for all of them, on threads. The
  * same records as `audit`, but for what needs the turns in memory: the detailed diagnostics, fitted Q-values
- * and bootstrap intervals, which are left out. O(turns) time; memory O(targets · (episodes + stages · √n) + tasks).
+ * and bootstrap intervals, which are left out. O(turns) time; memory
+ * O(episodes + targets at once · (episodes + stages · n/100) + tasks · stages).
  */
 export async function auditStore(
   store: Store,
@@ -44,27 +62,60 @@ export async function auditStore(
   const coverage = await storeCoverage(store, table);
   const list = await episodeList(store);
   const whole = wholeCoverage(coverage);
+  const mix = behaviourMix(await actedPolicies(store));
+  const left = returnsLeft(list, whole.episodes);
+  // The logs are looked at first: what they lack refuses any target.
+  if (MEASURES.every((measure) => sourcesWithout(coverage, measure) === null))
+    return targets.map((name) => refusedForBehaviour(whole, name, options.config, undefined, left));
   const named = await namedTargets(store, list, targets, coverage, options.trainedOn);
-  const found = await scanTargets(store, list, table, named, { discount: settings.discount, ...options });
-  return named.map((target, p) => {
-    const scan = found[p];
-    if (scan === null || scan === undefined) {
-      const needs = target.kind === 'file' && whole.behaviourLogprob === 1 ? 'log_propensity' : undefined;
-      return refusedForBehaviour(whole, target.name, options.config, needs);
-    }
-    return auditOf(list, target, scan, settings);
-  });
+  const atOnce = Math.max(
+    1,
+    Math.floor(BYTES_AT_ONCE / (BYTES_PER_EPISODE * Math.max(1, list.index.length))),
+  );
+  const scanOptions = { discount: settings.discount, threads: options.threads };
+  const out: Audit[] = [];
+  for (let from = 0; from < named.length; from += atOnce) {
+    const group = named.slice(from, from + atOnce);
+    const found = await scanTargets(store, list, table, group, scanOptions);
+    group.forEach((target, p) => {
+      const scan = found[p]!;
+      if (scan !== null) out.push(auditOf(list, target, scan, settings, mix));
+      else {
+        // Scores are read in any measure; only a policy file needs one that may be missing.
+        const needs = 'log_propensity';
+        out.push(refusedForBehaviour(whole, target.name, options.config, needs, left));
+      }
+      found[p] = null; // Its rows are not needed again.
+    });
+  }
+  return out;
+}
+
+/** More turns than this are better scanned than loaded: about a gigabyte of columns. */
+export const SCAN_ABOVE = 10_000_000;
+
+/** Whether a store is better scanned (`auditStore`) than loaded (`auditTarget`). */
+export async function isLarge(store: Store): Promise<boolean> {
+  const [row] = await queryRows(store, 'SELECT count(*) AS n FROM turns');
+  return (row!.n as number) > SCAN_ABOVE;
 }
 
 function auditOf(
   list: Trajectories,
   target: NamedTarget,
-  found: NonNullable<Awaited<ReturnType<typeof scanTargets>>[number]>,
+  found: ScannedTarget,
   settings: AuditConfig,
+  mix: readonly Warning[],
 ): Audit {
   const { state, candidate, rows, place, terms, noticed } = found;
   const { held, plan } = candidate;
-  const warnings: Warning[] = [...candidate.warnings, ...held.warnings, ...noticed];
+  const warnings: Warning[] = [
+    ...candidate.warnings,
+    ...held.warnings,
+    ...noticed,
+    ...(plan.kind === 'file' ? ofFile(plan, state.cells.cells.values()) : []),
+    ...trainedOnOverride(target.trainedOn, target.declared),
+  ];
   const ratios: LogRatios = {
     target: target.name,
     measure: plan.measure,
@@ -101,7 +152,20 @@ function auditOf(
     unsupported: evidence.unsupported,
     evaluation: permitIntervals(evaluation, verdict),
     behaviour,
-    warnings: evaluation.warnings,
+    warnings: [...evaluation.warnings, ...mix],
     config: settings,
   };
+}
+
+/** What the rules say of actions and states that the logs do not have. */
+function ofFile(
+  { file, classes, logged }: Extract<TargetPlan, { kind: 'file' }>,
+  cells: Iterable<{ readonly rule: number }>,
+): Warning[] {
+  const matched = new Set([...cells].map((cell) => cell.rule));
+  if (matched.size === 0) return [];
+  return [
+    ...classesNotLogged(file, classes.slice(0, logged)),
+    ...unmatchedRules(file, (rule) => matched.has(rule)),
+  ];
 }

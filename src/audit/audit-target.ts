@@ -6,6 +6,7 @@ import { readPolicyFile } from '../policy/read-policy-file.ts';
 import type { Audit } from '../schema/audit.ts';
 import type { AuditConfig } from '../schema/audit-config.ts';
 import type { TrainedOn } from '../schema/trained-on.ts';
+import type { Warning } from '../schema/warning.ts';
 import type { Store } from '../store/store.ts';
 import { loadTrajectories } from '../trajectories/load.ts';
 import type { Trajectories } from '../trajectories/trajectories.ts';
@@ -15,10 +16,12 @@ import { logRatiosFromPolicyFile } from '../weights/from-policy-file.ts';
 import { logRatiosFromScores, unknownTarget } from '../weights/from-scores.ts';
 import type { LogRatios } from '../weights/ratios.ts';
 import { loggedMeasures } from '../weights/require-behaviour.ts';
-import { readSources, scoredPolicies } from '../weights/scores.ts';
+import { actedPolicies, readSources, scoredPolicies, scoredTrainedOn } from '../weights/scores.ts';
 import { withTokenLogprobs } from '../weights/token-sums.ts';
 import { audit } from './audit.ts';
 import { detailsOf } from './details.ts';
+import { notLookedAt } from './not-looked-at.ts';
+import { trainedOnOverride } from './trained-on-override.ts';
 import { auditWithoutBehaviour } from './without-behaviour.ts';
 
 export interface AuditTargetOptions {
@@ -29,6 +32,8 @@ export interface AuditTargetOptions {
   readonly estimatePropensities?: boolean | undefined;
   /** Path of the behaviour as a policy file, for the diagnostics that need all its probabilities. */
   readonly behaviour?: string | undefined;
+  /** Only the episodes of these policies; absent: all. */
+  readonly policies?: readonly string[] | undefined;
   /** Also the diagnostics that read text and tokens. */
   readonly details?: boolean | undefined;
 }
@@ -43,7 +48,7 @@ export async function auditTarget(
   target: string,
   options: AuditTargetOptions = {},
 ): Promise<Audit> {
-  const t = await withTokenLogprobs(store, await loadTrajectories(store));
+  const t = await withTokenLogprobs(store, await loadTrajectories(store, { policies: options.policies }));
   const ratios = await ratiosOrRefusal(store, t, target, options);
   if ('verdict' in ratios) return ratios;
   return audit(ratios, options.config, options.details ? await detailsOf(store, ratios) : {});
@@ -71,19 +76,30 @@ export async function ratiosOrRefusal(
     return withDeclaredBehaviour(ratios, behaviourFromPolicyFile(t, readPolicyFile(behaviour)));
   }
   const measures = loggedMeasures(t).map((m) => m.measure);
-  if (measures.length === 0) return auditWithoutBehaviour(t, target, config);
-  if (!(await isFile(store, target))) return logRatiosFromScores(store, t, target, trainedOn);
+  if (measures.length === 0) return notLookedAt(store, t, target, config);
+  if (!(await isFile(store, target))) {
+    const ratios = await logRatiosFromScores(store, t, target, trainedOn);
+    return trainedOn === undefined
+      ? ratios
+      : withWarnings(ratios, trainedOnOverride(trainedOn, await scoredTrainedOn(store, target)));
+  }
   const file = readPolicyFile(target);
   if (!measures.includes('log_propensity'))
     return auditWithoutBehaviour(t, file.policy, config, 'log_propensity');
   const policy = trainedOn === undefined ? file : { ...file, trained_on: trainedOn };
-  return logRatiosFromPolicyFile(t, policy, await readSources(store));
+  const ratios = logRatiosFromPolicyFile(t, policy, await readSources(store));
+  return withWarnings(ratios, trainedOnOverride(trainedOn, file.trained_on));
 }
+
+const withWarnings = (ratios: LogRatios, warnings: readonly Warning[]): LogRatios => ({
+  ...ratios,
+  warnings: [...ratios.warnings, ...warnings],
+});
 
 /** A recorded name first, then a file; anything else is unknown. */
 async function isFile(store: Store, target: string): Promise<boolean> {
   const recorded = await scoredPolicies(store);
   if (recorded.includes(target)) return false;
   if (existsSync(target)) return true;
-  throw unknownTarget(target, recorded);
+  throw unknownTarget(target, recorded, await actedPolicies(store));
 }

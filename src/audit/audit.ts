@@ -10,6 +10,7 @@ import { evaluate } from '../value/evaluate.ts';
 import { behaviourCoverage } from '../weights/behaviour-coverage.ts';
 import { episodeWeights } from '../weights/episode-weights.ts';
 import type { LogRatios } from '../weights/ratios.ts';
+import { actingPolicies, behaviourMix } from './behaviour-mix.ts';
 import { permitIntervals } from './permit-intervals.ts';
 import { reasonsAgainst } from './reasons.ts';
 import { whatNext } from './what-next.ts';
@@ -51,7 +52,7 @@ export function audit(
     evaluation: permitIntervals(evaluation, verdict),
     diagnostics: diagnose(ratios, w, { range: settings.range, ...options }),
     behaviour: behaviourCoverage(ratios.trajectories),
-    warnings: evaluation.warnings,
+    warnings: [...evaluation.warnings, ...behaviourMix(actingPolicies(ratios.trajectories))],
     config: settings,
   };
 }
@@ -62,7 +63,10 @@ export function verdictOf(reasons: readonly Reason[]): Verdict {
   return reasons.length > 0 ? 'weak' : 'supported';
 }
 
-export function usableHorizon(stages: readonly Stage[], { minEss, minTurnEss, turnShare }: AuditConfig): number {
+export function usableHorizon(
+  stages: readonly Stage[],
+  { minEss, minTurnEss, turnShare }: AuditConfig,
+): number {
   const short = stages.findIndex(
     (s) => s.essCarried < minEss || ((s.targetShare ?? 0) >= turnShare && s.essAlive < minTurnEss),
   );

@@ -22,7 +22,7 @@ export async function compareTargets(
   estimator: string = DEFAULT_ESTIMATOR,
 ): Promise<PolicyComparison> {
   bandEstimator(estimator);
-  const t = await withTokenLogprobs(store, await loadTrajectories(store));
+  const t = await withTokenLogprobs(store, await loadTrajectories(store, { policies: options.policies }));
   const found: (LogRatios | Audit)[] = [];
   for (const target of targets) found.push(await ratiosOrRefusal(store, t, target, options));
   return compareRatios(found, options.config, estimator);

@@ -44,15 +44,18 @@ export function worstMeanWeight(
     const beyond = own === null ? Infinity : Math.abs(own) / limit;
     if (beyond > excess) {
       excess = beyond;
-      worst = { turn: s.turn, mean: s.meanWeight?.toPrecision(3) ?? 'not finite', z: own, limit };
+      worst = { turn: s.turn, mean: inWords(s.meanWeight), z: own, limit };
     }
   }
   return worst;
 }
 
+/** With the digits that tell it from 1. */
+const inWords = (mean: number | null): string =>
+  mean === null ? 'not finite' : mean.toPrecision(Math.abs(mean - 1) < 0.05 ? 5 : 3);
+
 function zOf(s: Stage, n: number): number | null {
   const mean = s.meanWeight;
   if (mean === null || mean === 0 || n * s.largestShare - 1 <= ALIKE) return null;
-  if (s.meanWeightSe !== null && s.meanWeightSe > ALIKE * mean) return (mean - 1) / s.meanWeightSe;
-  return (mean - 1) / (mean * Math.sqrt((n / s.essCarried - 1) / n));
+  return s.z ?? (mean - 1) / (mean * Math.sqrt((n / s.essCarried - 1) / n));
 }

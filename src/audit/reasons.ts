@@ -35,12 +35,11 @@ function refusals(
       K,
       c.minTasks,
     );
+  if (w.followers === 0)
+    refuse('no-followers', 'no logged episode is one that the target could have produced', 0, 1);
   for (const { message } of classesNotLogged(ratios, unsupported, c, 'refused'))
     refuse('class-not-logged', message, null, null);
-  if (w.followers === 0) {
-    refuse('no-followers', 'no logged episode is one that the target could have produced', 0, 1);
-    return out;
-  }
+  if (w.followers === 0) return out;
   if (w.ess < c.minEss)
     refuse(
       'low-ess',
@@ -144,7 +143,7 @@ function weaknesses(
     )
       weak(
         'outside-range',
-        `${e.estimator} gives ${e.value!.toPrecision(3)}, a value no logged episode has`,
+        `${e.estimator} gives ${Number(e.value!.toPrecision(5))}, a value no logged episode has`,
         e.value,
         null,
       );

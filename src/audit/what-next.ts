@@ -11,6 +11,9 @@ export function whatNext(
   const has = (...codes: string[]): boolean => reasons.some((r) => codes.includes(r.code));
   const out: string[] = [];
   const n = evaluation.episodes.used;
+  // More of the same behaviour never shows what it does not do.
+  const more = (unsupported.mass ?? 0) <= c.maxUnsupported && !has('class-not-logged');
+  let sized = false;
   if (has('no-followers'))
     out.push(
       'Log rollouts of the target itself, or of a policy that takes its actions with some probability at every turn.',
@@ -33,14 +36,19 @@ export function whatNext(
       weights.ess < c.minEss ? c.minEss / weights.ess : 1,
       weights.essByTask < c.weakTaskEss ? c.weakTaskEss / weights.essByTask : 1,
     );
-    if (factor > 1)
+    if (factor > 1 && more) {
+      sized = true;
+      const tasks = Math.max(round(evaluation.clusters * factor), has('too-few-tasks') ? c.weakTaskEss : 0);
       out.push(
-        `About ${round(n * factor)} episodes over ${round(evaluation.clusters * factor)} tasks of the same behaviour would do (now ${n} over ${evaluation.clusters}).`,
+        `About ${round(n * factor)} episodes over ${tasks} tasks of the same behaviour would do (now ${n} over ${evaluation.clusters}).`,
       );
+    }
     out.push(
       'Cheaper: rollouts of the target itself, each of which counts in full, or of a policy between the two, each of which counts the more the nearer it is.',
     );
   }
+  if (has('class-not-logged'))
+    out.push('Name the classes as the logs do, or log rollouts that take the missing ones.');
   if (has('unsupported-mass'))
     out.push(
       `Let the behaviour try ${unsupported.cells
@@ -48,13 +56,13 @@ export function whatNext(
         .map((x) => `${x.actions.join(' or ')} in ${x.cell}`)
         .join('; ')}: explored with probability 0.1 or more it becomes evaluable.`,
     );
-  if (has('mean-weight'))
+  if (has('mean-weight', 'bounds-contradict'))
     out.push(
       'Check the logged propensities: re-score the behaviour through the path that scored the target; ratios must come out at 1. If they do, the logs lack paths of the target.',
     );
   if (has('trained-on-these-logs'))
     out.push(`Log episodes of tasks the target was not trained on (it saw ${ratios.held.tasks} of these).`);
-  else if (has('too-few-tasks'))
+  else if (has('too-few-tasks') && !sized)
     out.push(`Log at least ${c.weakTaskEss} different tasks, with their task ids.`);
   if (has('trained-on-unknown'))
     out.push('Record what the target was trained on: "none", or the source files and task ids.');

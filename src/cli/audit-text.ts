@@ -1,5 +1,6 @@
+import { shareInWords } from '../audit/target-share.ts';
 import { formatCount, formatInterval, formatNumber, formatShare } from '../report/format.ts';
-import type { Audit, Stage } from '../schema/audit.ts';
+import type { Audit, Reason, Stage } from '../schema/audit.ts';
 import type { Estimate } from '../schema/estimate.ts';
 import type { Evaluation } from '../schema/evaluation.ts';
 import { table } from './table.ts';
@@ -21,10 +22,14 @@ export function auditText(audit: Audit): string {
   return parts.join('\n');
 }
 
+/** The warnings that no reason of the verdict has said already. */
+export const unsaid = ({ warnings, reasons }: Audit): Audit['warnings'] =>
+  warnings.filter(({ message }) => reasons.every((r) => r.message !== message));
+
 /** The verdict and its reasons. */
 export function verdictText({ target, verdict, reasons }: Audit): string {
   return `${SENTENCE[verdict](target)}\n${reasons
-    .map((r) => `  ${r.verdict.padEnd(7)}  ${r.message}${limit(r.value, r.threshold)}\n`)
+    .map((r) => `  ${r.verdict.padEnd(7)}  ${r.message}${limit(r)}\n`)
     .join('')}`;
 }
 
@@ -41,7 +46,7 @@ export function evaluationText({ evaluation }: Audit): string {
   ]);
   const notes = e.estimates.flatMap((x) => x.warnings.map((w) => `  ${w.message}\n`));
   return [
-    `${casesText(e)}\n${table(['estimator', 'value', 'se', intervalHeader(e), 'ESS', 'convention'], rows, [1, 2, 3, 4], 100)}`,
+    `${casesText(e)}\n${table(['estimator', 'value', 'se', intervalHeader(e), 'ESS', 'convention'], rows, [1, 2, 3, 4], 100)}  IS: importance sampling; W: weighted; PD: per decision; ESS: effective sample size\n`,
     partsText(e),
     boundsText(e),
     notes.length > 0 ? `Notes\n${notes.join('')}` : '',
@@ -70,10 +75,18 @@ function partsText({ estimates }: Evaluation): string {
 function headlineText(e: Evaluation, verdict: Audit['verdict']): string {
   const of = (name: string): Estimate | undefined => e.estimates.find((x) => x.estimator === name);
   const line = (x: Estimate): string =>
-    `  ${x.estimator.padEnd(14)}  ${formatNumber(x.value)}${x.interval === null ? '' : `  ${formatInterval(x.interval)}${verdict === 'weak' ? ' (coverage not claimed)' : ''}`}\n`;
+    `  ${x.estimator.padEnd(14)}  ${formatNumber(x.value)}${x.interval === null ? '' : `  ${formatInterval(x.interval)}${verdict === 'weak' ? ' (coverage not claimed)' : ''}`}${spelled(x.estimator)}\n`;
   const shown = [e.behaviour, ...(verdict === 'refused' ? [] : [of('WIS'), of('WPDIS carried')])];
   return `${casesText(e)}\n${shown.map((x) => (x ? line(x) : '')).join('')}${boundsText(e)}`;
 }
+
+/** The two estimators of the summary in words. */
+const SPELLED: Readonly<Record<string, string>> = {
+  WIS: 'weighted importance sampling',
+  'WPDIS carried': 'the same, turn by turn',
+};
+const spelled = (estimator: string): string =>
+  SPELLED[estimator] === undefined ? '' : `  ${SPELLED[estimator]}`;
 
 function casesText({ episodes: n, clusters, turns, measure }: Evaluation): string {
   const out = [
@@ -96,7 +109,7 @@ function weightsText({ weights, unsupported, usableHorizon, stages }: Audit): st
   const w = weights!;
   const rows: [string, string][] = [
     [
-      'effective sample size',
+      'effective sample size (ESS)',
       `${formatNumber(w.ess, 1)} episodes (${formatShare(w.essShare)}), ${formatNumber(w.essByTask, 1)} tasks`,
     ],
     ['usable horizon', `${usableHorizon} of ${stages.length} turns`],
@@ -118,7 +131,7 @@ function weightsText({ weights, unsupported, usableHorizon, stages }: Audit): st
         : formatNumber(unsupported.mass, 4),
     ],
   ];
-  return `Weights\n${rows.map(([name, value]) => `  ${name.padEnd(22)}  ${value}\n`).join('')}`;
+  return `Weights\n${rows.map(([name, value]) => `  ${name.padEnd(27)}  ${value}\n`).join('')}`;
 }
 
 const SHOWN = 14;
@@ -131,11 +144,11 @@ function stagesText(stages: readonly Stage[]): string {
     formatCount(s.alive),
     formatCount(s.followers),
     formatCount(s.followerTasks),
-    reached(s.targetShare),
+    reached(stages, s.turn),
     formatNumber(s.essStagewise, 1),
     formatNumber(s.essCarried, 1),
     formatNumber(s.essAlive, 1),
-    `${formatNumber(s.meanWeight)} ± ${formatNumber(s.meanWeightSe)}`,
+    `${formatNumber(s.meanWeight)} ± ${formatNumber(spread(s))}`,
     formatShare(s.largestShare),
     formatShare(s.topPercentShare),
     formatNumber(s.kHat, 2),
@@ -160,14 +173,31 @@ function stagesText(stages: readonly Stage[]): string {
   return table(header, rows, [...header.keys()]) + note;
 }
 
-/** An estimated share: above 1 it is sampling error; --json has the number. */
-const reached = (share: number | null): string =>
-  share === null ? '–' : `≈ ${formatShare(Math.min(share, 1))}`;
+/** The error of the mean weight, without what rounding alone makes of weights or tasks that are alike. */
+const spread = ({ meanWeight, meanWeightSe, z }: Stage): number | null =>
+  meanWeight !== null && meanWeightSe !== null && z === null ? 0 : meanWeightSe;
+
+/** An estimated share; --json has the number. */
+const reached = (stages: readonly Stage[], turn: number): string =>
+  shareInWords(stages, turn).replace('an impossible', 'impossible');
 
 const intervalHeader = (e: Evaluation): string => `${formatShare(e.config.level)} interval`;
 
-function limit(value: number | null, threshold: number | null): string {
-  return value === null || threshold === null
-    ? ''
-    : ` (${formatNumber(value, 2)}, limit ${formatNumber(threshold, 2)})`;
+/** Reasons whose number must not be too small, and those whose number must not be too large; the message has it. */
+const AT_LEAST = ['too-few-tasks', 'low-ess', 'low-task-ess', 'few-task-ess', 'thin-turn'];
+const SHARES = ['low-ess-share', 'one-episode'];
+const AT_MOST: Readonly<Record<string, string>> = {
+  'mean-weight': ' standard errors',
+  'unsupported-mass': ' times',
+  'heavy-tail': '',
+};
+
+function limit({ code, value, threshold }: Reason): string {
+  if (value === null || threshold === null) return '';
+  const number = Number(threshold.toFixed(2));
+  if (AT_LEAST.includes(code)) return ` (at least ${number} needed)`;
+  if (code === 'trained-on-these-logs') return value > 0 ? ` (at least ${number} needed)` : '';
+  if (AT_MOST[code] !== undefined) return ` (at most ${number}${AT_MOST[code]})`;
+  if (!SHARES.includes(code)) return '';
+  return ` (${value < threshold ? 'at least' : 'at most'} ${formatShare(threshold)})`;
 }

@@ -1,4 +1,4 @@
-import { auditText } from './audit-text.ts';
+import { auditText, unsaid } from './audit-text.ts';
 import { type Command, jsonOption } from './command.ts';
 import { diagnosticsText } from './diagnostics-text.ts';
 import { auditNamed, exitCodeOf, targetOptions } from './target.ts';
@@ -25,7 +25,7 @@ export const auditCommand: Command = {
     else {
       io.out(auditText(result));
       if (values.details) io.out(`\n${diagnosticsText(result.diagnostics)}`);
-      for (const { message } of result.warnings) io.err(`warning: ${message}\n`);
+      for (const { message } of unsaid(result)) io.err(`warning: ${message}\n`);
     }
     return exitCodeOf(result, values);
   },

@@ -7,7 +7,7 @@ import {
   turnMarkNote,
   turnMarks,
 } from '../critic/marks.ts';
-import { formatCount, formatNumber, formatShare, formatSigned } from '../report/format.ts';
+import { formatCount, formatNumber, formatShare, formatSigned, gainWords } from '../report/format.ts';
 import { firstLine } from '../report/plain.ts';
 import type { ClusteredMean, CriticReport, EpisodeCredit, HeldOutError } from '../schema/credit.ts';
 import type { TurnText } from '../trajectories/texts.ts';
@@ -38,7 +38,7 @@ function heldOut(r: CriticReport): string {
     note,
   ];
   const { heldOut: h, constant: c, placebo: p } = r;
-  const gain = `mean squared error ${formatNumber(h.gain, 4)} below the constant, se ${formatNumber(h.gainSe, 4)}`;
+  const gain = `mean squared error ${gainWords(h.gain)} the constant, se ${formatNumber(h.gainSe, 4)}`;
   return `Return to go, on tasks the model did not see\n${table(
     ['predictor', 'RMSE', 'R²', 'RMSE, turn 0', 'R², turn 0', ''],
     [
@@ -96,12 +96,12 @@ function stages(r: CriticReport): string {
         formatCount(s.tasks),
         withSe(s.advantage),
         s.pooled ? 'pooled' : 'its own',
-        offCentre(r.stages, s) ? 'not 0' : '',
+        offCentre(r.stages, s) ? 'off 0' : '',
       ]),
     [0, 1, 2, 3],
   )}${
     left.length > 0
-      ? `  ${left.length} later turns left out, ${failed(left) === 0 ? 'none' : failed(left)} of them not 0; --json has all\n`
+      ? `  ${left.length} later turns left out, ${failed(left) === 0 ? 'none' : failed(left)} of them clearly off 0; --json has all\n`
       : ''
   }`;
 }

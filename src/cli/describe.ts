@@ -1,5 +1,5 @@
 import { describe } from '../inspect/describe.ts';
-import { formatCount, formatInterval, formatNumber, formatShare } from '../report/format.ts';
+import { counted, formatCount, formatInterval, formatNumber, formatShare } from '../report/format.ts';
 import { warningLine } from '../report/warning-line.ts';
 import type { Description, Spread } from '../schema/describe.ts';
 import { ENDINGS } from '../schema/episode.ts';
@@ -155,7 +155,7 @@ function reward(d: Description): string {
   const rows: [string, string][] = [
     [
       'mean',
-      `${formatNumber(r.mean)}  (n = ${formatCount(r.n)} of ${formatCount(r.episodes)} episodes, ${formatCount(r.clusters)} tasks${r.missingTask > 0 ? '; an episode without a task is its own' : ''})`,
+      `${formatNumber(r.mean)}  (n = ${formatCount(r.n)} of ${formatCount(r.episodes)} episodes, ${counted(r.clusters, 'task')}${r.missingTask > 0 ? '; an episode without a task is its own' : ''})`,
     ],
     ['new tasks', `se ${formatNumber(r.se, 4)}, ${level(r.interval)}`],
     [
@@ -189,7 +189,7 @@ function reward(d: Description): string {
 const level = (interval: { lo: number; hi: number; level: number; method: string } | null): string =>
   interval
     ? `${formatShare(interval.level)} ${formatInterval(interval)} (${interval.method})`
-    : 'no interval (fewer than 4 degrees of freedom)';
+    : 'no interval (fewer than 4 degrees of freedom: too few tasks or trials)';
 
 function histograms(d: Description): string {
   const h = d.successHistogram;

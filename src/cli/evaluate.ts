@@ -3,7 +3,7 @@ import { failure } from '../schema/error.ts';
 import { type Evaluation, IntervalKind } from '../schema/evaluation.ts';
 import type { AuditedEvaluation } from '../schema/evaluation-result.ts';
 import { number, text, whole } from './arguments.ts';
-import { evaluationText, verdictText } from './audit-text.ts';
+import { evaluationText, unsaid, verdictText } from './audit-text.ts';
 import { type Command, type Io, jsonOption, seedOption, type Values } from './command.ts';
 import { evaluateSeveral } from './evaluate-several.ts';
 import { auditNamed, exitCodeOf, targetOptions } from './target.ts';
@@ -52,7 +52,9 @@ async function evaluateOne(values: Values, config: Partial<AuditConfig>, io: Io)
   if (evaluation === null)
     throw failure({
       subject: `target "${result.target}"`,
-      wrong: reasons.map((r) => r.message).join('; '),
+      wrong: [...reasons, ...result.warnings.filter((w) => w.code === 'target-not-looked-at')]
+        .map((r) => r.message)
+        .join('; '),
       fix: result.next.join(' '),
       exitCode: 3,
     });
@@ -62,7 +64,7 @@ async function evaluateOne(values: Values, config: Partial<AuditConfig>, io: Io)
   } else {
     io.out(`${verdictText(result)}\n${evaluationText(result)}`);
     if (config.interval !== 'cr1-t') io.out(intervalText(evaluation));
-    for (const { message } of result.warnings) io.err(`warning: ${message}\n`);
+    for (const { message } of unsaid(result)) io.err(`warning: ${message}\n`);
   }
   return exitCodeOf(result, values);
 }

@@ -42,6 +42,12 @@ export const targetOptions: Readonly<Record<string, Option>> = {
     value: 'FILE',
     help: 'the behaviour as a policy file, for diagnostics that need all its probabilities',
   },
+  policy: {
+    type: 'string',
+    value: 'NAME',
+    multiple: true,
+    help: 'only the logs of this behaviour policy; absent: of all',
+  },
   seed: { ...seedOption, help: 'seed of everything random: the folds of --estimate-propensities' },
 };
 
@@ -65,6 +71,7 @@ export function auditOptions(values: Values): AuditTargetOptions {
     config: { range: rangeOf(values), seed: whole(values, 'seed') ?? 0 },
     estimatePropensities: values['estimate-propensities'] === true,
     behaviour: text(values, 'behaviour'),
+    policies: values.policy as readonly string[] | undefined,
     details: values.details === true,
   };
 }

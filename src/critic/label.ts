@@ -34,10 +34,12 @@ export function creditLabel(
 export const CONVENTION =
   'V: return to go on state; Q: r + V(s′) on state and action, V = 0 after the end, endings by limit among them; ridge (X′X + λP)β = X′y, P = diag(0, 1, …, 1); γ = 1';
 
+const count = (n: number): string => n.toLocaleString('en-US');
+
 export function estimandOf(policies: readonly string[], n: number, tasks: number): string {
   const who =
     policies.length === 1
       ? `the logging policy ${policies[0]}`
       : `the mixture of ${policies.length} logging policies`;
-  return `Q, V and A = Q − V of ${who}, from each turn to the end of its episode; ${n} finished episodes of ${tasks} tasks`;
+  return `Q, V and A = Q − V of ${who}, from each turn to the end of its episode; ${count(n)} finished episodes of ${count(tasks)} tasks`;
 }

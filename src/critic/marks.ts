@@ -65,7 +65,7 @@ export function turnMarks(r: CriticReport, episode: EpisodeCredit): Mark[] {
 export const turnMarkNote = (r: CriticReport, episode: EpisodeCredit): string =>
   unmarkedReason(r) ??
   `Marked by A: the largest and the smallest of ${episode.turns.length} turns, only beyond ${Math.max(2, clearLimit(episode.turns.length)).toFixed(2)} of its own standard errors. ` +
-    'That error is of the ridge prediction, one turn at a time: what the features leave out is not in it.';
+    'That error is of the ridge prediction, one turn at a time; what the features and the pooling of stages leave out is not in it.';
 
 /** Whether the mean of A at a turn is further from 0 than chance makes it: at least 3 standard errors. */
 export function offCentre(stages: readonly StageAdvantage[], s: StageAdvantage): boolean {

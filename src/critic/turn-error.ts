@@ -13,9 +13,10 @@
  * Where Q and V answer to one response (nested least squares), Var(Q̂ − V̂) = s² (h_Q − h_V); the second
  * part is the luck after the next state, which only V̂ is fitted on. With λ > 0 this is the posterior
  * variance under the ridge prior, so that shrinkage is in it on average. Not in it: what the features
- * leave out, and slopes that differ between the stages of a pool (on simulated agents ± 2 of it held the
- * exact A in 0.96 and more of the turns with a regression of their own, in half of the last pooled
- * ones; signs beyond 2 were right in 0.98 and more). Errors are taken as equal over a stage or pool.
+ * leave out, and slopes that differ between the stages of a pool. On simulated agents (20 seeds) ± 2 of
+ * it held the exact A in 0.85 to 1.00 of the turns with a regression of their own, and in as few as
+ * 0.44 of the last pooled ones at 5,000 episodes; among turns beyond 2 the sign of A was right in 0.65
+ * at 200 episodes, 0.98 at 1,000 and 0.9997 at 5,000. Errors are taken as equal over a stage or pool.
  */
 import { Matrix } from 'ml-matrix';
 import type { FoldFit } from '../regress/cross-fit.ts';

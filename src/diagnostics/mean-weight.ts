@@ -77,6 +77,14 @@ export function meanWeights(w: EpisodeWeights): MeanWeights {
   return { mean, se, followerTasks };
 }
 
+/**
+ * (mean − 1)/SE; NaN where the sums of the tasks are alike and the error is rounding noise: its square
+ * is a difference of sums, so that it is good to about 10⁻⁸ of |mean − 1|.
+ */
+export function zOfMean(mean: number, se: number): number {
+  return se > 1e-9 * Math.abs(mean) && se > 1e-6 * Math.abs(mean - 1) ? (mean - 1) / se : Number.NaN;
+}
+
 type Triple = [Float64Array, Float64Array, Float64Array];
 
 /** Rows in the order of their cluster (a counting sort). */

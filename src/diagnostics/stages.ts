@@ -2,7 +2,7 @@ import type { Stage } from '../schema/audit.ts';
 import { type StageSums, stageSums } from '../weights/carried.ts';
 import type { EpisodeWeights } from '../weights/episode-weights.ts';
 import { stageConcentrations } from './concentration.ts';
-import { meanWeights } from './mean-weight.ts';
+import { meanWeights, zOfMean } from './mean-weight.ts';
 
 /** Chance of leaving the logs at each turn, [stages]; null where the target does not say. */
 type UnsupportedByTurn = Float64Array | null;
@@ -27,7 +27,7 @@ export function stageTable(
     essAlive: ess(sums.aliveSum[t]!, sums.aliveSquares[t]!),
     meanWeight: finite(mean[t]!),
     meanWeightSe: finite(se[t]!),
-    z: se[t]! > 0 ? finite((mean[t]! - 1) / se[t]!) : null,
+    z: finite(zOfMean(mean[t]!, se[t]!)),
     ...concentrated[t]!,
     unsupported: unsupported?.[t] ?? null,
   }));

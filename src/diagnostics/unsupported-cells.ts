@@ -15,8 +15,7 @@ export function unsupportedOfCells(
   stages: number,
 ): UnsupportedAt {
   if (plan.kind === 'scores') {
-    const reason =
-      'recorded scores give the probability of logged actions only, not of the ones never taken';
+    const reason = 'recorded scores give the probability of logged actions only, not of the ones never taken';
     return { summary: { mass: null, reason, cells: [] }, byTurn: null };
   }
   const pi = rulePi(plan);

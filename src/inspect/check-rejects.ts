@@ -12,7 +12,7 @@ export const REJECT_RULES: readonly Rule[] = [
     sql: offending({
       episode: 'NULL',
       place: 'source * 1e12 + coalesce(byte_offset, line, 0)',
-      value: "path || coalesce(' line ' || line, '') || ': ' || reason",
+      value: "coalesce(path, 'source ' || source) || coalesce(' line ' || line, '') || ': ' || reason",
       from: 'FROM rejects LEFT JOIN sources USING (source)',
     }),
   },

@@ -62,7 +62,7 @@ function warnings(d: Omit<Description, 'warnings'>): Warning[] {
       warn(
         'few-clusters',
         r.interval === null
-          ? 'With fewer than 5 tasks there is no interval for new tasks, and the standard error is a guess.'
+          ? `With fewer than 5 tasks (here ${r.clusters}) there is no interval for new tasks, and the standard error is a guess.`
           : 'With fewer than 20 tasks the clustered standard error and its interval are rough.',
         r.clusters,
       );

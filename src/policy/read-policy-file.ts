@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs';
 import type { z } from 'zod';
 import { failure } from '../schema/error.ts';
+import { hasUnsafeKey, repeatedKey } from './json-keys.ts';
 import { PolicyFile } from './policy-file.ts';
 
 /** Reads and checks a policy file; every error names the file and the rule. */
 export function readPolicyFile(path: string): PolicyFile {
   let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    text = readFileSync(path, 'utf8').replace(/^\uFEFF/, '');
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code;
     throw failure({
@@ -27,18 +28,32 @@ export function readPolicyFile(path: string): PolicyFile {
       cause,
     });
   }
+  const twice = repeatedKey(text);
+  if (twice !== null)
+    throw failure({
+      subject: `policy file ${path}`,
+      wrong: `has the key ${JSON.stringify(twice)} twice in one object; only the last would count`,
+    });
   return checkPolicyFile(value, `policy file ${path}`);
 }
 
 /** Checks a declared policy that is already in memory. */
 export function checkPolicyFile(value: unknown, subject = 'policy'): PolicyFile {
+  if (hasUnsafeKey(value))
+    throw failure({ subject, wrong: 'has a key "__proto__", which no rule may look at' });
   const result = PolicyFile.safeParse(value);
   if (result.success) return result.data;
-  throw failure({ subject, wrong: result.error.issues.map(where).join('; ') });
+  throw failure({ subject, wrong: result.error.issues.map((issue) => where(issue, value)).join('; ') });
 }
 
+const TRAINED_ON = '"none", "unknown" or {"sources": […], "tasks": […]}';
+
 /** "rules[2].probabilities: …", rules counted from 0 as in the file's JSON path. */
-function where(issue: z.core.$ZodIssue): string {
+function where(issue: z.core.$ZodIssue, value: unknown): string {
+  if (issue.path[0] === 'trained_on' && issue.code === 'invalid_union')
+    return Object.hasOwn(value as object, 'trained_on') && (value as PolicyFile).trained_on !== undefined
+      ? `trained_on is not understood: write ${TRAINED_ON}`
+      : `trained_on is missing: write ${TRAINED_ON}`;
   const path = issue.path
     .map((part, i) => (typeof part === 'number' ? `[${part}]` : i === 0 ? String(part) : `.${String(part)}`))
     .join('');

@@ -41,7 +41,7 @@ export function auditSection(targets: readonly Target[]): Html[] {
     ...(behaviour
       ? [
           paragraph(
-            `The logging policy itself: ${formatNumber(behaviour.value)}, ${formatInterval(behaviour.interval)}. ` +
+            `The logging policy itself: ${formatNumber(behaviour.value)}${behaviour.interval ? `, ${formatInterval(behaviour.interval)}` : ''}. ` +
               `Estimates are ${HEADLINE}; every estimator stands below.`,
             'note',
           ),

@@ -3,14 +3,14 @@ import type { CriticReport } from '../schema/credit.ts';
 import { warningsList } from './describe-section.ts';
 import { type EpisodeExample, exampleEpisodes } from './episode-section.ts';
 import { calibration, stageMeans } from './figures.ts';
-import { formatCount, formatNumber, formatShare, formatSigned } from './format.ts';
+import { formatCount, formatNumber, formatShare, formatSigned, gainWords } from './format.ts';
 import { figure, type Html, heading, paragraph, table } from './page.ts';
 
 /** Which turn helped and which hurt, and how far the critic is to be believed. */
 export function creditSection(c: CriticReport, examples: readonly EpisodeExample[]): Html[] {
   return [
     heading(2, 'Which turn helped, which hurt', 'credit'),
-    paragraph(`${c.label.causal}.`, 'lead'),
+    paragraph(`${c.label.causal[0]!.toUpperCase()}${c.label.causal.slice(1)}.`, 'lead'),
     paragraph(`${c.estimand}. ${c.convention}.`, 'note'),
     ...warningsList(c.warnings),
     ...heldOut(c),
@@ -50,7 +50,7 @@ function heldOut(c: CriticReport): Html[] {
     paragraph(
       'Errors of the predicted return still to come, on tasks the model did not see. R²: 1 is perfect, 0 no better than the mean of those outcomes. ' +
         `The placebo predicts shuffled outcomes, so compare its R², not its RMSE; ${c.placebo.asGood} of its ${c.placebo.runs} runs have an R² like the critic’s. ` +
-        `The critic’s squared error is ${formatNumber(c.heldOut.gain, 4)} below the constant’s (standard error ${formatNumber(c.heldOut.gainSe, 4)}). ` +
+        `The critic’s squared error is ${gainWords(c.heldOut.gain)} the constant’s (standard error ${formatNumber(c.heldOut.gainSe, 4)}). ` +
         `${formatCount(c.n)} episodes, ${formatCount(c.turns)} turns, ${formatCount(c.tasks)} tasks, ${c.critic.folds} folds of whole tasks. ` +
         `${formatShare(c.supportedShare)} of the turns have others like them in the logs.`,
       'note',

@@ -1,7 +1,7 @@
 import type { Check } from '../schema/check.ts';
 import type { Description } from '../schema/describe.ts';
 import { bars, counts } from './figures.ts';
-import { formatCount, formatInterval, formatNumber, formatShare } from './format.ts';
+import { counted, formatCount, formatInterval, formatNumber, formatShare } from './format.ts';
 import { figure, type Html, heading, html, list, paragraph, table } from './page.ts';
 import { warningLine } from './warning-line.ts';
 
@@ -48,7 +48,7 @@ export function describeSection(d: Description): Html[] {
       ),
       paragraph(
         (r.interval ? '' : 'No interval for new tasks: fewer than 5 tasks. ') +
-          `Over ${formatCount(r.n)} of ${formatCount(r.episodes)} episodes in ${formatCount(r.clusters)} tasks; left out: ` +
+          `Over ${formatCount(r.n)} of ${formatCount(r.episodes)} episodes in ${counted(r.clusters, 'task')}; left out: ` +
           `${formatCount(r.aborted)} aborted, ${formatCount(r.withoutReward)} without a reward. With episodes taken as ` +
           `independent the standard error would be ${formatNumber(r.seNaive, 4)}.`,
         'note',

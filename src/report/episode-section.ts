@@ -19,7 +19,7 @@ export function exampleEpisodes(c: CriticReport, examples: readonly EpisodeExamp
     paragraph(
       'Of the episodes of 2 to 12 turns, those below and those above the middle of the returns: of each half the one with the largest |A| in a turn. They are extremes, not typical. ' +
         'V: return still to come as predicted before the turn. δ = reward + V after − V before; the δ sum to the return less the first V. ' +
-        'A ± its standard error: the turn against the average turn of this agent there.',
+        'A ± its standard error: the turn against the average turn of this agent there; ± –: no error, a feature of the turn never varied where the model was fitted.',
       'note',
     ),
     ...examples.flatMap((example) => episode(c, example)),

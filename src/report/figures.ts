@@ -116,6 +116,7 @@ export function lines(
     .filter((r) => Number.isFinite(r.y) && (scale === 'linear' || r.y > 0))
     .map((r) => ({ ...r, series: plain(r.series) }));
   const series = [...new Set(data.map((r) => r.series))];
+  const span = decades(data.map((r) => r.y));
   const last = series.map((s) => data.filter((r) => r.series === s).at(-1)!);
   return svg({
     height: 260,
@@ -125,9 +126,7 @@ export function lines(
       label: axes.y,
       type: scale,
       grid: true,
-      ...(scale === 'log'
-        ? { tickFormat: oneTwoFive, domain: decades(data.map((r) => r.y)) }
-        : { nice: true }),
+      ...(scale === 'log' ? { domain: span, ticks: oneTwoFive(span), tickFormat: String } : { nice: true }),
     },
     color: { domain: series, range: PALETTE },
     marks: [
@@ -138,13 +137,23 @@ export function lines(
   });
 }
 
-/** Names 1, 2 and 5 times the powers of ten on a logarithmic axis and leaves the rest bare. */
-const oneTwoFive = (d: number): string => (/^[125]e/.test(d.toExponential()) ? String(d) : '');
+/** 1, 2 and 5 times the powers of ten of a logarithmic axis; the powers alone where it spans many. */
+function oneTwoFive([lo, hi]: readonly [number, number]): number[] {
+  const from = Math.round(Math.log10(lo));
+  const to = Math.round(Math.log10(hi));
+  const heads = to - from > 4 ? [1] : [1, 2, 5];
+  const out: number[] = [];
+  // Through decimals: 5 · 10⁻² as a product is not 0.05.
+  for (let e = from; e < to; e++) for (const k of heads) out.push(Number(`${k}e${e}`));
+  return [...out, hi];
+}
 
 /** From the power of ten below the values to the one above, so that the axis has names at both ends. */
 function decades(ys: readonly number[]): [number, number] {
-  const lo = 10 ** Math.floor(Math.log10(Math.min(...ys)) + 1e-9);
-  return [lo, Math.max(10 * lo, 10 ** Math.ceil(Math.log10(Math.max(...ys)) - 1e-9))];
+  if (ys.length === 0) return [0.1, 1];
+  const from = Math.floor(Math.log10(Math.min(...ys)) + 1e-9);
+  const to = Math.max(from + 1, Math.ceil(Math.log10(Math.max(...ys)) - 1e-9));
+  return [Number(`1e${from}`), Number(`1e${to}`)];
 }
 
 /** Counts have no ticks between whole numbers. */
@@ -200,13 +209,16 @@ export function stageMeans(
 export function calibration(
   rows: readonly { predicted: number; observed: number; se: number | null }[],
 ): Html {
-  const ends = rows.flatMap((r) => [r.predicted, r.observed]);
-  const [lo, hi] = [Math.min(...ends), Math.max(...ends)];
+  // One scale for both axes: the diagonal and all bars lie inside.
+  const [lo, hi] = barEnds([
+    ...rows.map((r) => [r.observed, r.se] as const),
+    ...rows.map((r) => [r.predicted, 0] as const),
+  ]);
   return svg({
     height: 300,
     width: 360,
-    x: { label: 'predicted', nice: true, grid: true },
-    y: { label: 'observed', nice: true, grid: true, domain: barEnds(rows.map((r) => [r.observed, r.se])) },
+    x: { label: 'predicted', nice: true, grid: true, domain: [lo, hi] },
+    y: { label: 'observed', nice: true, grid: true, domain: [lo, hi] },
     marks: [
       Plot.line(
         [

@@ -8,7 +8,9 @@ export function formatNumber(value: number | null | undefined, digits = 3): stri
   const size = Math.abs(value);
   const text =
     size !== 0 && (size < 10 ** -digits / 2 || size >= 1e7) ? value.toExponential(2) : value.toFixed(digits);
-  return text.replace('-', '−');
+  return text
+    .replace('-', '−')
+    .replace(/^(−?\d+)(?=\.|$)/, (whole) => whole.replace(/\B(?=(\d{3})+$)/g, ','));
 }
 
 /** With its sign and no exponent for what rounds to 0: for columns of differences. */
@@ -17,8 +19,16 @@ export function formatSigned(value: number, digits = 3): string {
   return (value > 0 ? '+' : '') + formatNumber(value, digits);
 }
 
+/** How much lower an error is than another: "0.0495 below". */
+export const gainWords = (gain: number): string =>
+  `${formatNumber(Math.abs(gain), 4)} ${gain < 0 ? 'above' : 'below'}`;
+
 /** A count with thousands separated. */
 export const formatCount = (value: number): string => formatNumber(value, 0);
+
+/** A count of things: "1 task", "2,000 tasks". */
+export const counted = (value: number, what: string): string =>
+  `${formatCount(value)} ${what}${value === 1 ? '' : 's'}`;
 
 /** A share as a percentage. */
 export const formatShare = (value: number | null | undefined): string =>

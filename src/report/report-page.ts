@@ -3,7 +3,7 @@ import { auditSection } from './audit-section.ts';
 import { creditSection } from './credit-section.ts';
 import { checkSection, describeSection } from './describe-section.ts';
 import { heading, html, page, paragraph } from './page.ts';
-import { summarySection } from './summary-section.ts';
+import { refusal, summarySection } from './summary-section.ts';
 
 /** The report as one self-contained HTML page. */
 export function reportPage(report: Report): string {
@@ -19,7 +19,7 @@ export function reportPage(report: Report): string {
       ? creditSection(report.credit, report.examples)
       : [
           heading(2, 'Which turn helped, which hurt', 'credit'),
-          paragraph(`No turn is valued. ${report.creditRefused ?? 'No critic was fitted.'}`, 'error'),
+          paragraph(refusal(report.creditRefused), 'warning'),
         ]),
     ...auditSection(report.targets),
   ]);

@@ -1,7 +1,7 @@
 import { actionMark, isLoud } from '../critic/marks.ts';
 import type { CriticReport } from '../schema/credit.ts';
 import type { Report } from '../schema/report.ts';
-import { formatCount, formatInterval, formatNumber, formatShare } from './format.ts';
+import { counted, formatInterval, formatNumber, formatShare } from './format.ts';
 import { headline } from './headline.ts';
 import { type Html, html, list } from './page.ts';
 
@@ -12,7 +12,7 @@ export function summarySection(report: Report): Html {
 }
 
 function logs({ description: d }: Report): string {
-  const what = `${formatCount(d.episodes)} episodes of ${formatCount(d.tasks)} tasks, ${formatCount(d.turns)} turns`;
+  const what = `${counted(d.episodes, 'episode')} of ${counted(d.tasks, 'task')}, ${counted(d.turns, 'turn')}`;
   const r = d.reward;
   if (!r) return `${what}; no episode has a return.`;
   const interval = r.interval
@@ -31,19 +31,23 @@ function trust({ check }: Report): string {
   ];
   const counts = named
     .filter(([n]) => n > 0)
-    .map(([n, what]) => `${n} ${what}${n > 1 ? 's' : ''}`)
+    .map(([n, what]) => counted(n, what))
     .join(', ');
   return `The checks of the logs found ${counts}, first: ${sentence(first.message)}`;
 }
 
 function critic({ credit: c, creditRefused }: Report): string {
-  if (!c) return `No turn is valued: ${sentence(creditRefused ?? 'no critic was fitted')}`;
+  if (!c) return refusal(creditRefused);
   const loud = c.warnings.filter(isLoud);
   if (loud.length > 0)
     return `Turns: nothing is called helpful or harmful, as ${sentence(loud.map((w) => w.message).join('; '))}`;
   const r2 = `R² ${formatNumber(c.heldOut.r2)} on tasks it did not see`;
   return `Turns: the critic beats a constant (${r2}). ${marked(c)}`;
 }
+
+/** Why there is no critic, in a sentence. */
+export const refusal = (reason: string | null): string =>
+  `No turn is valued: ${sentence((reason ?? 'no critic was fitted').replace(/^critic: /, ''))}`;
 
 function marked(c: CriticReport): string {
   const names = (mark: 'helpful' | 'harmful') =>

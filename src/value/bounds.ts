@@ -14,11 +14,36 @@
  */
 import { lowerMeanLimit } from '../math/betting.ts';
 import type { ReturnRange, ValueBounds } from '../schema/evaluation.ts';
+import type { Warning } from '../schema/warning.ts';
 import type { EpisodeWeights } from '../weights/episode-weights.ts';
 
 type Weighted = Pick<EpisodeWeights, 'n' | 'logWeight' | 'returns' | 'clusters'>;
 
-/** Bounds at the given level, both sides together; null with fewer than two tasks. O(n). */
+/** Rounding, relative to the range, by which the two ends may cross where they should meet. */
+const ROUNDING = 1e-9;
+
+/** The bounds, or none and why where they contradict each other: then a weight or a propensity is wrong. */
+export function checkedBounds(
+  w: Weighted,
+  range: ReturnRange,
+  level: number,
+): { readonly bounds: ValueBounds | null; readonly warnings: readonly Warning[] } {
+  const bounds = valueBounds(w, range, level);
+  if (bounds === null || bounds.lo <= bounds.hi) return { bounds, warnings: [] };
+  const { lo, hi } = bounds;
+  if (lo - hi <= ROUNDING * Math.max(Math.abs(range.lo), Math.abs(range.hi)))
+    return { bounds: { ...bounds, lo: hi, hi: lo }, warnings: [] };
+  const warning: Warning = {
+    code: 'bounds-contradict',
+    message: `the logs contradict the target or the propensities: its value would be at least ${Number(lo.toPrecision(4))} and at most ${Number(hi.toPrecision(4))}`,
+  };
+  return { bounds: null, warnings: [warning] };
+}
+
+/**
+ * Bounds at the given level, both sides together; null with fewer than two tasks. They cross (lo > hi)
+ * where no value fits the weights. O(n).
+ */
 export function valueBounds(w: Weighted, range: ReturnRange, level: number): ValueBounds | null {
   const K = w.clusters.count;
   if (K < 2) return null;

@@ -16,8 +16,8 @@ export interface EstimateContext {
   readonly range: readonly [number, number];
 }
 
-/** By how much, relative to the returns, a weighted mean of equal returns may miss them. */
-const ROUNDING = 1e-12;
+/** By how much, relative to the returns, a weighted mean of equal returns may miss them: logs round propensities. */
+const ROUNDING = 1e-4;
 
 /**
  * From influence values to an estimate: CR1 over tasks, interval with t(K − 1). The interval claims

@@ -8,7 +8,7 @@ import { stageSums } from '../weights/carried.ts';
 import { effectiveSampleSize } from '../weights/effective-sample-size.ts';
 import { type EpisodeWeights, episodeWeights } from '../weights/episode-weights.ts';
 import type { LogRatios } from '../weights/ratios.ts';
-import { valueBounds } from './bounds.ts';
+import { checkedBounds } from './bounds.ts';
 import { type EstimateContext, estimateOf, meanReturn } from './estimate.ts';
 import type { Influence } from './estimator.ts';
 import { estimators } from './estimators.ts';
@@ -76,6 +76,7 @@ export function evaluate(
     stages,
     settings,
   );
+  const limits = checkedBounds(w, range, settings.level);
   return {
     target: ratios.target,
     measure: ratios.measure,
@@ -90,8 +91,13 @@ export function evaluate(
     turns: w.offsets[w.n]!,
     behaviour: ofLogs!,
     estimates: ofTarget,
-    bounds: valueBounds(w, range, settings.level),
-    warnings: [...ratios.warnings, ...modelled.warnings, ...notes(ratios, w, tail.reason)],
+    bounds: limits.bounds,
+    warnings: [
+      ...ratios.warnings,
+      ...modelled.warnings,
+      ...notes(ratios, w, tail.reason),
+      ...limits.warnings,
+    ],
     config: settings,
   };
 }

@@ -43,10 +43,14 @@ export function behaviourCoverage(all: Trajectories): BehaviourCoverage {
 /** What to log next time, and on what share of the turns each part is there now. */
 export function whatToLog(c: BehaviourCoverage): string[] {
   const there = (share: number, of = 'turns') => `now on ${percent(share)} of ${of}`;
+  const also = [
+    ...(c.task < 1 ? [`the task_id (${there(c.task, 'episodes')})`] : []),
+    ...(c.version < 1 ? [`the policy version (${there(c.version)})`] : []),
+  ];
   return [
     `Log behaviour_log_propensity on every turn (${there(c.behaviourLogPropensity)}) together with the declared action_class (${there(c.actionClass)}),`,
     `or behaviour_logprob on every turn (${there(c.behaviourLogprob)}) with the sampling parameters (${there(c.sampling)}) and whether it is raw or processed (${there(c.logprobKind)}).`,
-    `Log the task_id (${there(c.task, 'episodes')}) and the policy version (${there(c.version)}).`,
+    ...(also.length > 0 ? [`Log ${also.join(' and ')}.`] : []),
   ];
 }
 

@@ -1,5 +1,7 @@
+import { classesNotLogged } from '../policy/classes-not-logged.ts';
 import { matchRules } from '../policy/match-rules.ts';
 import type { PolicyFile } from '../policy/policy-file.ts';
+import { unmatchedRules } from '../policy/rules-unmatched.ts';
 import { failure } from '../schema/error.ts';
 import type { Trajectories } from '../trajectories/trajectories.ts';
 import { behaviourColumn, checkLogColumn } from './behaviour-column.ts';
@@ -49,6 +51,11 @@ export function logRatiosFromPolicyFile(
   cells.forEach((c, i) => {
     probabilities.set(pi.subarray(c.rule * A, (c.rule + 1) * A), i * A);
   });
+  const matched = new Set(cells.map((c) => c.rule));
+  const noticed =
+    t.index.length === 0
+      ? []
+      : [...classesNotLogged(file, seen), ...unmatchedRules(file, (r) => matched.has(r))];
   return {
     target: file.policy,
     measure: 'log_propensity',
@@ -56,7 +63,7 @@ export function logRatiosFromPolicyFile(
     trajectories: held.trajectories,
     values,
     held: { episodes: held.episodes, tasks: held.tasks, known: held.known },
-    warnings: [...logged.warnings, ...held.warnings, ...warnings],
+    warnings: [...logged.warnings, ...held.warnings, ...warnings, ...noticed],
     table: { cell, cells: cells.map((c) => c.name), classes, probabilities },
   };
 }

@@ -6,7 +6,7 @@ import type { Trajectories } from '../trajectories/trajectories.ts';
 import { behaviourColumn, checkLogColumn, columnName } from './behaviour-column.ts';
 import { percent } from './behaviour-coverage.ts';
 import { heldOut } from './held-out.ts';
-import type { LogRatios } from './ratios.ts';
+import type { LogRatios, Measure } from './ratios.ts';
 import { requireBehaviour } from './require-behaviour.ts';
 import { readScores, readSources, type ScoreColumns, scoredPolicies, scoredTrainedOn } from './scores.ts';
 import { withReturn } from './with-return.ts';
@@ -26,7 +26,7 @@ export async function logRatiosFromScores(
 ): Promise<LogRatios> {
   const measures = requireBehaviour(t);
   const names = await scoredPolicies(store);
-  if (!names.includes(policy)) throw unknownTarget(policy, names);
+  if (!names.includes(policy)) throw unknownTarget(policy, names, t.episodes.policy.values);
   const trained = trainedOn ?? (await scoredTrainedOn(store, policy));
   const sources = await readSources(store);
   const scores = await readScores(store, t, policy);
@@ -59,6 +59,13 @@ export async function logRatiosFromScores(
       table: null,
     };
   }
+  const view = withReturn(heldOut(t, trained, sources).trajectories);
+  const scored = (['logprob', 'log_propensity'] as const).filter(
+    (m) => shareOf(view, m === 'logprob' ? scores.logprob : scores.logPropensity) > 0,
+  );
+  const logged = measures.map((m) => m.measure);
+  if (scored.length > 0 && !scored.some((m) => logged.includes(m)))
+    throw otherMeasure(policy, scored, logged);
   throw failure({
     subject: `target "${policy}"`,
     wrong: 'covers only some turns',
@@ -68,11 +75,38 @@ export async function logRatiosFromScores(
   });
 }
 
-/** A target that is neither recorded nor a file. */
-export function unknownTarget(name: string, recorded: readonly string[]) {
+/** Scores over whole actions beside a behaviour logged over classes, or the other way round. */
+export function otherMeasure(policy: string, scored: readonly Measure[], logged: readonly Measure[]) {
+  return failure({
+    subject: `target "${policy}"`,
+    wrong: `the scores hold ${scored.join(' and ')}, the logs hold ${logged.map(columnName).join(' and ')}`,
+    expected: 'the same measure of both',
+    fix: logged.includes('log_propensity')
+      ? 'Score the class of the action (log_propensity), or log behaviour_logprob.'
+      : 'Score the whole action (logprob), or log behaviour_log_propensity.',
+  });
+}
+
+/** Whether a name that is no policy was meant as a file. */
+export const looksLikePath = (name: string): boolean => /[/\\]|\.json$/i.test(name);
+
+/**
+ * A target that is neither recorded nor a file.
+ * @param acting policies that made the logs
+ */
+export function unknownTarget(name: string, recorded: readonly string[], acting: readonly string[] = []) {
+  if (acting.includes(name))
+    return failure({
+      subject: `target "${name}"`,
+      wrong: 'acted in these logs and has no recorded scores',
+      fix: 'Use turnwise compare: the value of a policy that acted is its mean return.',
+      exitCode: 2,
+    });
   return failure({
     subject: 'target',
-    wrong: 'is neither a policy with recorded scores nor a policy file',
+    wrong: looksLikePath(name)
+      ? 'no such file, and no policy with recorded scores'
+      : 'is neither a policy with recorded scores nor a policy file',
     got: `"${name}"`,
     expected:
       recorded.length > 0

@@ -54,6 +54,18 @@ export function heldOut(t: Trajectories, trainedOn: TrainedOn, sources: readonly
   }
   const { codes, values } = t.episodes.task;
   const tasks = new Set(trainedOn.tasks);
+  const known = new Set(values);
+  const strange = [...tasks].filter((task) => !known.has(task));
+  // Where not one id is known, it may be the way they are written.
+  if (strange.length > 0)
+    warnings.push({
+      code:
+        strange.length === tasks.size && training.size === 0
+          ? 'trained-on-unknown'
+          : 'trained-on-task-unknown',
+      message: `trained_on names ${strange.length} of ${tasks.size} tasks that these logs do not have, "${strange[0]}" for instance`,
+      count: strange.length,
+    });
   const moved = Uint8Array.from(values, (task) => (tasks.has(task) ? 1 : 0));
   for (const e of t.index) if (training.has(t.episodes.source[e]!) && codes[e]! >= 0) moved[codes[e]!] = 1;
   const view = filterEpisodes(

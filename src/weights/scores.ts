@@ -13,6 +13,15 @@ export async function scoredPolicies(store: Store): Promise<string[]> {
   return rows.map((row) => row.policy as string);
 }
 
+/** Names of the policies that made the logs of a store. */
+export async function actedPolicies(store: Store): Promise<string[]> {
+  const rows = await queryRows(
+    store,
+    'SELECT DISTINCT policy FROM episodes WHERE policy IS NOT NULL ORDER BY policy',
+  );
+  return rows.map((row) => row.policy as string);
+}
+
 /** The files of a store. */
 export async function readSources(store: Store): Promise<SourceName[]> {
   const rows = await queryRows(store, 'SELECT source, path, sha256 FROM sources ORDER BY source');

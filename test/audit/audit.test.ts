@@ -173,3 +173,52 @@ test('without behaviour log-probabilities: refused whatever the target, with wha
   expect(a.evaluation).toBeNull();
   expect(Audit.parse(JSON.parse(JSON.stringify(a)))).toEqual(a);
 });
+
+test('nothing but aborted and unpaid episodes: that is the reason, not what the turns hold', () => {
+  const t = trajectoriesOf(
+    episodes.slice(0, 12).map((e, i) => ({
+      ...e,
+      ...(i < 9 ? { ending: 'aborted' as const } : { reward: null }),
+      turns: e.turns.map((x) => (i < 9 ? x : { ...x, reward: null })),
+    })),
+  );
+  const a = auditWithoutBehaviour(t, 'p');
+  expect(codes(a)).toEqual(['refused no-episodes']);
+  expect(a.reasons[0]!.message).toBe('no episode with a return is left (aborted 9, without reward 3)');
+  expect(a.next).toEqual(['Log the reward of finished episodes.']);
+  expect(a.warnings.map((w) => w.code)).toEqual(['target-not-looked-at']);
+  expect(Audit.parse(JSON.parse(JSON.stringify(a)))).toEqual(a);
+});
+
+test('what to log lists what is missing', () => {
+  const bare = (version: string | null) =>
+    trajectoriesOf(
+      episodes
+        .slice(0, 9)
+        .map((e) => ({
+          ...e,
+          turns: e.turns.map((x) => ({ ...x, version, behaviour_log_propensity: null })),
+        })),
+    );
+  expect(auditWithoutBehaviour(bare(null), 'p').next.at(-1)).toBe(
+    'Log the policy version (now on 0 % of turns).',
+  );
+  expect(auditWithoutBehaviour(bare('v1'), 'p').next.join(' ')).not.toMatch(/task_id|policy version/);
+});
+
+test('one line at most says how many', () => {
+  for (const t of [logs, trajectoriesOf(simulated(4, 25, 3)), trajectoriesOf(simulated(3, 4, 3))])
+    for (const name of ['behaviour', 'soft', 'patient', 'eager'] as const) {
+      const { next } = run(name, {}, t);
+      expect(next.filter((x) => /^(About|Log at least) \d/.test(x)).length, next.join(' ')).toBeLessThan(2);
+    }
+  expect(run('patient', {}, trajectoriesOf(simulated(3, 4, 3))).next.join(' ')).toMatch(/\d{2,}.* tasks/);
+});
+
+test('several policies in the logs are a mix', () => {
+  const mixed = (names: readonly string[]) =>
+    trajectoriesOf(episodes.map((e, i) => ({ ...e, policy: names[i % names.length]! })));
+  const warned = (t: typeof logs) => run('soft', {}, t).warnings.find((w) => w.code === 'several-behaviours');
+  expect(warned(mixed(['one']))).toBeUndefined();
+  expect(warned(mixed(['new', 'a', 'b']))!.message).toMatch(/mix of 3 policies \(a, b, new\)/);
+});

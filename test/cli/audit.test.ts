@@ -34,6 +34,10 @@ beforeAll(async () => {
     'bare',
     episodes.slice(0, 20).map((e) => ({ ...e, turns: e.turns.map((t) => ({ reward: t.reward! })) })),
   );
+  await makeStore(
+    'mix',
+    episodes.slice(0, 600).map((e, i) => ({ ...e, policy: i % 3 === 0 ? 'new' : 'old' })),
+  );
   for (const name of ['soft', 'patient', 'eager'] as const)
     writeFileSync(path(`${name}.json`), JSON.stringify(policyFile(name)));
   writeFileSync(path('unsaid.json'), JSON.stringify(policyFile('soft', 'unknown')));
@@ -122,7 +126,52 @@ test('without behaviour log-probabilities any target is refused, an unknown one 
     expect(out).toMatch(/Log behaviour_log_propensity on every turn/);
     const e = await failed(evaluateCommand, '--store', path('bare.duckdb'), '--target', target);
     expect(e.exitCode).toBe(3);
+    expect(e.message).toMatch(/the target was not looked at/);
   }
+});
+
+test('… under the name of its file, and with a word on a file that is not there', async () => {
+  const bare = (target: string) => run(auditCommand, '--store', path('bare.duckdb'), '--target', target);
+  const soft = await bare(path('soft.json'));
+  expect(soft.out).toMatch(/what "soft" is worth/);
+  expect(soft.err).toMatch(/the target was not looked at: the logs are refused whatever it is\n/);
+  const gone = await bare(path('gone.json'));
+  expect(gone.code).toBe(3);
+  expect(gone.err).toMatch(/not looked at.*; there is no file .*gone\.json/);
+  expect((await bare('no-such-policy')).err).not.toMatch(/no file/);
+});
+
+test('what is no target says why', async () => {
+  expect((await failed(auditCommand, ...logs(), '--target', path('gone.json'))).message).toMatch(
+    /no such file/,
+  );
+  const mix = (target: string, ...more: string[]) =>
+    [auditCommand, '--store', path('mix.duckdb'), '--target', target, ...more] as const;
+  const acted = await failed(...mix('new'));
+  expect(acted.exitCode).toBe(2);
+  expect(acted.message).toMatch(/"new": acted in these logs.*Use turnwise compare/s);
+});
+
+test('--policy takes some of the behaviours, in audit and evaluate', async () => {
+  const args = ['--store', path('mix.duckdb'), '--target', path('soft.json'), '--require', 'weak', '--json'];
+  const all = Audit.parse(JSON.parse((await run(auditCommand, ...args)).out));
+  expect(all.warnings.find((w) => w.code === 'several-behaviours')!.message).toMatch(
+    /2 policies \(new, old\)/,
+  );
+  const one = Audit.parse(JSON.parse((await run(auditCommand, ...args, '--policy', 'new')).out));
+  expect(one.warnings.map((w) => w.code)).not.toContain('several-behaviours');
+  expect(one.evaluation!.episodes.total).toBe(200);
+  const both = await run(evaluateCommand, ...args, '--policy', 'new', '--policy', 'old');
+  expect(AuditedEvaluation.parse(JSON.parse(both.out)).episodes.total).toBe(600);
+});
+
+test('a reason has its number once, and what would do', async () => {
+  const few = await run(auditCommand, '--store', path('mix.duckdb'), '--target', path('patient.json'));
+  expect(few.out).toMatch(/episodes are worth [\d.]+ under the target \(at least 30 needed\)/);
+  expect(few.out).not.toMatch(/, limit \d/);
+  const soft = await run(auditCommand, ...logs(), '--target', path('soft.json'));
+  expect(soft.out).toMatch(/WIS .*weighted importance sampling/);
+  expect(soft.out.match(/effective sample size \(ESS\)/g)).toHaveLength(1);
 });
 
 test('usage errors exit 2', async () => {
@@ -136,6 +185,10 @@ test('usage errors exit 2', async () => {
     ['--range', '1'],
     ['--range', 'a,b'],
     ['--require', 'fine'],
+    ['--seed', '-1'],
+    ['--seed', '1.5'],
+    ['--seed', 'x'],
+    ['--policy', 'nobody'],
     ['--trained-on', 'nowhere.json'],
   ])
     expect((await with_(...bad)).exitCode, bad.join(' ')).toBe(2);

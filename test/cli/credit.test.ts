@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readArguments } from '../../src/cli/arguments.ts';
 import { creditCommand } from '../../src/cli/credit.ts';
+import { describeCommand } from '../../src/cli/describe.ts';
 import { ingest } from '../../src/ingest/ingest.ts';
 import { Credit } from '../../src/schema/credit.ts';
 import { simulateToolAgent } from '../../src/simulate/tool-agent.ts';
@@ -58,6 +59,10 @@ describe('turnwise credit', () => {
     for (const e of result.episodes) {
       const sum = e.turns.reduce((s, k) => s + k.delta, 0);
       expect(Math.abs(sum - (e.return - e.turns[0]!.v))).toBeLessThan(1e-9);
+      e.turns.forEach((k, i) => {
+        const after = e.turns[i + 1]?.v ?? 0;
+        expect(Math.abs(k.reward + after - k.v - k.delta)).toBeLessThan(1e-12);
+      });
     }
     expect(result.warnings.map((w) => w.code)).toContain('excluded-episodes');
     expect(result.excluded.truncated).toBe(1);
@@ -71,14 +76,16 @@ describe('turnwise credit', () => {
     const { out, err } = await run();
     for (const part of ['critic ', 'constant ', 'constant by turn', 'placebo', 'class=submit', 'Calibration'])
       expect(out).toContain(part);
+    expect(out).toContain('class=think, tool=reason');
+    expect(out).toMatch(/Marked by mean δ: .* 3 actions compared/);
     expect(out).toContain('under logged propensities');
     expect(err).toContain('1 truncated');
   });
 
-  test('one episode, turn by turn, marked in words', async () => {
+  test('one episode, turn by turn, with the rule of its marks', async () => {
     const { out } = await run('--episode', await anId());
-    expect(out).toMatch(/V before +V after/);
-    expect(out).toMatch(/▲ most helpful|▼ most harmful/);
+    expect(out).toMatch(/V before +reward +V after +δ +A ± se/);
+    expect(out).toMatch(/beyond 2\.\d\d of its own standard errors/);
     expect(out).toMatch(/Σδ = .* = return .* less V before turn 0/);
   });
 
@@ -89,6 +96,21 @@ describe('turnwise credit', () => {
       exitCode: 2,
       message: expect.stringContaining(id.slice(0, -1)),
     });
+  });
+
+  test('an id like no other is answered with three that exist and how to list them; describe lists them', async () => {
+    await expect(run('--episode', 'something else altogether, quite unlike')).rejects.toMatchObject({
+      exitCode: 2,
+      message: expect.stringMatching(/for instance ([^,]+, ){2}[^,]+\. .*describe --episodes/),
+    });
+    let out = '';
+    const io = { out: (text: string) => (out += text), err() {}, progress() {}, stdin: process.stdin };
+    const { values } = readArguments(describeCommand, ['--store', path, '--episodes']);
+    expect(await describeCommand.run(values, [], io as never)).toBe(0);
+    const lines = out.trimEnd().split('\n');
+    expect(lines).toHaveLength(402);
+    expect(lines[0]!.split('\t')).toEqual(['episode', 'task', 'policy', 'ending', 'return', 'turns']);
+    expect(lines.at(-1)).toMatch(/^cut-short\t.*\ttruncated\t/);
   });
 
   test('an episode that was left out says why', async () => {

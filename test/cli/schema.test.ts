@@ -14,7 +14,9 @@ test('every schema is a JSON Schema that refuses unknown keys', async () => {
   for (const name of [...Object.keys(SCHEMAS), 'policy']) {
     const schema = JSON.parse(await printed(name));
     expect(schema.$schema, name).toMatch(/json-schema.org/);
-    expect(schema.additionalProperties, name).toBe(false);
+    // A reward file may be any table that has the columns asked for; the others are ignored.
+    if (name === 'rewards') expect(schema.additionalProperties).toEqual({});
+    else expect(schema.additionalProperties, name).toBe(false);
   }
 });
 

@@ -8,7 +8,9 @@ export function closeTo(actual: unknown, expected: unknown, tolerance: number, p
   if (typeof expected === 'number' && typeof actual === 'number') {
     if (Object.is(actual, expected)) return;
     const scale = Math.max(1, Math.abs(expected));
-    expect(Math.abs(actual - expected) / scale, `${path}: ${actual} for ${expected}`).toBeLessThanOrEqual(tolerance);
+    expect(Math.abs(actual - expected) / scale, `${path}: ${actual} for ${expected}`).toBeLessThanOrEqual(
+      tolerance,
+    );
     return;
   }
   if (typeof expected === 'string' && typeof actual === 'string') {
@@ -16,7 +18,10 @@ export function closeTo(actual: unknown, expected: unknown, tolerance: number, p
     return;
   }
   if (Array.isArray(expected)) {
-    expect(Array.isArray(actual) && actual.length, `${path}: ${JSON.stringify(actual)} for ${JSON.stringify(expected)}`).toBe(expected.length);
+    expect(
+      Array.isArray(actual) && actual.length,
+      `${path}: ${JSON.stringify(actual)} for ${JSON.stringify(expected)}`,
+    ).toBe(expected.length);
     expected.forEach((x, i) => {
       closeTo((actual as unknown[])[i], x, tolerance, `${path}[${i}]`);
     });

@@ -9,6 +9,16 @@ export async function storeOf(
   fenced: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {},
 ): Promise<Store> {
   const store = await openStore(':memory:', { mode: 'create', threads: 1 });
+  await fill(store, episodes, fenced);
+  return store;
+}
+
+/** Writes these episodes to an empty store. */
+export async function fill(
+  store: Store,
+  episodes: Iterable<EpisodeInput>,
+  fenced: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {},
+): Promise<void> {
   const columns = episodeColumns();
   for (const input of episodes) {
     const episode = Episode.parse(input);
@@ -19,7 +29,6 @@ export async function storeOf(
   await appendBatch(store, { ...rows, columns: { ...rows.columns, source } });
   await appendBatch(store, turns);
   await appendBatch(store, segments);
-  return store;
 }
 
 /** Runs SQL on a store, to plant what no log reader would let in. */

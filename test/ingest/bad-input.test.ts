@@ -71,7 +71,11 @@ describe('a bad line is rejected with its place and its reason, the others are k
     ['no episode_id', `{${turns}}`, /^episode_id: is missing, expected string$/],
     ['an empty episode_id', `{"episode_id":"",${turns}}`, /^episode_id: /],
     ['no turns', '{"episode_id":"x"}', /^turns: is missing/],
-    ['an unknown column', `{"episode_id":"x",${turns},"rewrad":1}`, /^unknown column "rewrad"$/],
+    [
+      'an unknown column',
+      `{"episode_id":"x",${turns},"rewrad":1}`,
+      /^unknown column "rewrad" \(did you mean "reward"\?\)$/,
+    ],
     ['a negative turn', '{"episode_id":"x","turns":[{"turn":-1}]}', /^turns\[0\]\.turn: /],
     [
       'turns out of order',
@@ -306,7 +310,9 @@ test('a damaged Parquet file, and one that holds no episodes', async () => {
   open.close();
   const table = ingest('turns.parquet');
   expect(table.code).toBe(1);
-  expect(table.err).toContain('turns.parquet: is not a log of episodes: no column episode_id, turns');
+  expect(table.err).toContain(
+    'turns.parquet: is table "turns" as "turnwise export" writes it, not a log. Use "turnwise import".',
+  );
   expect(await stored()).toEqual(['kept']);
 });
 

@@ -583,7 +583,25 @@ describe('planted faults', () => {
 
   test('every check has a planted fault', async () => {
     const { checks } = await checked({ episodes: [] });
-    expect([...new Set(faults.map((f) => f[0]))].sort()).toEqual([...checks].sort());
+    // Rejects belong to no episode: below.
+    const planted = [...new Set(faults.map((f) => f[0])), 'rejects'];
+    expect(planted.sort()).toEqual([...checks].sort());
+  });
+
+  test('rejects, by file and place', async () => {
+    const store = await storeOf([episode()]);
+    opened.push(store);
+    await plant(
+      store,
+      "INSERT INTO rejects VALUES (0, 9, 90, 'bad', ''), (0, 2, 20, 'worse', ''), (0, NULL, NULL, 'row 1: x', '')",
+    );
+    const finding = (await check(store)).findings.find((f) => f.code === 'rejects')!;
+    expect(finding).toMatchObject({ severity: 'warning', count: 3 });
+    expect(finding.examples.map((e) => [e.episode, e.column, e.value])).toEqual([
+      [null, 'rejects.reason', 'source 0: row 1: x'],
+      [null, 'rejects.reason', 'source 0 line 2: worse'],
+      [null, 'rejects.reason', 'source 0 line 9: bad'],
+    ]);
   });
 });
 

@@ -80,11 +80,21 @@ test('se is CR1 and theseTasks.se is the spread within, by hand', async () => {
   expect(r.se).toBeCloseTo(Math.sqrt((3 / 2) * (100 / 9 + 25 / 9 + 25 / 9)) / 6, 12);
   // Within: s² = ½, 0, 2; Σ n s² = 5.
   expect(r.theseTasks!.se).toBeCloseTo(Math.sqrt(5) / 6, 12);
-  // t quantile .975 with 2 degrees of freedom is 4.302652729911275.
-  expect(r.interval!.hi - r.mean).toBeCloseTo(4.302652729911275 * r.se!, 9);
+  expect(r.interval).toBeNull(); // 3 tasks; 3 degrees of freedom within them
+  expect(r.theseTasks!.interval).toBeNull();
   expect(d.zeroVarianceTasks).toBe(1);
   expect(d.passHatK).toBeNull();
   expect(d.successHistogram).toBeNull();
+});
+
+test('the interval is of t from 5 tasks on, with the tasks less one degrees of freedom', async () => {
+  const r = (await described(grid([[1, 0], [3, 3], [2, 4], [1], [0, 0, 2]]))).reward!;
+  // t quantile .975 with 4 degrees of freedom is 2.7764451051977987.
+  expect(r.interval!.hi - r.mean).toBeCloseTo(2.7764451051977987 * r.se!, 9);
+  const four = await described(grid([[1, 0], [3, 3], [2, 4], [1]]));
+  expect(four.reward!.interval).toBeNull();
+  expect(four.reward!.se).toBeGreaterThan(0);
+  expect(four.warnings.map((w) => w.message).join()).toContain('(here 4)');
 });
 
 const sumOf = (r: readonly number[]): number => r.reduce((a, b) => a + b, 0);

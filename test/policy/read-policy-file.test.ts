@@ -54,3 +54,22 @@ test('probabilities that sum to 1 but for rounding are fine', () => {
   checkPolicyFile({ ...good, rules: [{ probabilities: { a: 0.1, b: 0.2, c: 0.7 } }] });
   expect(wrong({ rules: [{ probabilities: { a: 0.5, b: 0.5 + 2e-9 } }] })).toMatch(/sum to/);
 });
+
+test('what JSON.parse would not say: a mark at the start is fine, keys twice and __proto__ are not', () => {
+  const path = join(mkdtempSync(join(tmpdir(), 'turnwise-')), 'p.json');
+  writeFileSync(path, `\uFEFF${JSON.stringify(good)}`);
+  expect(readPolicyFile(path).policy).toBe('p');
+  writeFileSync(path, JSON.stringify(good).replace('"a":0.25', '"a":0.1,"a":0.25'));
+  expect(() => readPolicyFile(path)).toThrow(/p\.json: has the key "a" twice in one object/);
+  writeFileSync(
+    path,
+    JSON.stringify(good).replace('{"probabilities', '{"when":{"__proto__":1},"probabilities'),
+  );
+  expect(() => readPolicyFile(path)).toThrow(/p\.json: has a key "__proto__"/);
+});
+
+test('trained_on says what to write', () => {
+  const write = 'write "none", "unknown" or {"sources": […], "tasks": […]}';
+  expect(wrong({ trained_on: undefined })).toBe(`policy file p.json: trained_on is missing: ${write}`);
+  expect(wrong({ trained_on: 'no' })).toBe(`policy file p.json: trained_on is not understood: ${write}`);
+});

@@ -32,7 +32,11 @@ const score = (store: Store, policy: string, columns: string, where = 'true', tr
 async function withStore<T>(body: (store: Store) => Promise<T>, input = episodes): Promise<T> {
   const store = await storeOf(input);
   try {
-    await plant(store, `INSERT INTO sources VALUES (0, 'log.jsonl', 'aa', 'canonical', 1, 3, 6, 0, now())`);
+    await plant(
+      store,
+      `INSERT INTO sources (source, path, sha256, format, bytes, episodes, turns, rejects, ingested_at)
+       VALUES (0, 'log.jsonl', 'aa', 'canonical', 1, 3, 6, 0, now())`,
+    );
     return await body(store);
   } finally {
     store.close();
@@ -159,4 +163,28 @@ test('token scores sum over the action tokens of a turn, for both policies', () 
         ],
       },
     ],
+  ));
+
+test('scores of the other measure are not "some turns"', () =>
+  withStore(
+    async (store) => {
+      await score(store, 'new', `-3.0, NULL, 'raw'`);
+      const { message } = await failed(ratios(store, 'new'));
+      expect(message).toMatch(/the scores hold logprob, the logs hold behaviour_log_propensity/);
+      expect(message).toMatch(/Score the class of the action \(log_propensity\), or log behaviour_logprob/);
+      expect(message).not.toMatch(/0 %/);
+    },
+    episodes.map((e) => ({ ...e, turns: e.turns.map((x) => ({ ...x, behaviour_logprob: null })) })),
+  ));
+
+test('a policy that acted is compared, a path that is none is no file', () =>
+  withStore(
+    async (store) => {
+      expect((await failed(ratios(store, 'agent'))).message).toMatch(
+        /acted in these logs.*turnwise compare/s,
+      );
+      expect((await failed(ratios(store, 'gone.json'))).message).toMatch(/no such file/);
+      expect((await failed(ratios(store, 'gone'))).message).toMatch(/neither a policy with recorded scores/);
+    },
+    episodes.map((e) => ({ ...e, policy: 'agent' })),
   ));

@@ -28,6 +28,7 @@ test('named tasks are moved out, with counts; nameless episodes leave a doubt', 
   expect(kept(h)).toEqual([2, 3, 4]);
   expect(h).toMatchObject({ episodes: 2, tasks: 1, known: false });
   expect(h.warnings.map((w) => w.message)).toEqual([
+    'trained_on names 1 of 2 tasks that these logs do not have, "elsewhere" for instance',
     'the target was trained on 1 of these tasks: 2 of 5 episodes are left out',
     '1 episodes have no task id, so trained_on cannot be checked for them',
   ]);
@@ -43,4 +44,14 @@ test('a source that these logs do not know leaves a doubt', () => {
   const h = heldOut(t, { sources: ['other.jsonl'], tasks: [] }, sources);
   expect(kept(h)).toEqual([0, 1, 2, 3, 4]);
   expect(h.known).toBe(false);
+});
+
+test('task ids that these logs do not have are said; where none is known the overlap is not', () => {
+  const some = heldOut({ ...t, index: t.index.slice(0, 4) }, { sources: [], tasks: ['A', 'x', 'y'] });
+  expect(some).toMatchObject({ episodes: 2, known: true });
+  expect(some.warnings[0]).toMatchObject({ code: 'trained-on-task-unknown', count: 2 });
+  expect(heldOut(t, { sources: [], tasks: ['x', 'y'] }).known).toBe(false);
+  expect(heldOut(t, { sources: [], tasks: ['A', 'B'] }).warnings.map((w) => w.code)).not.toContain(
+    'trained-on-task-unknown',
+  );
 });

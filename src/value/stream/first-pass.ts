@@ -81,7 +81,7 @@ function addWeights(
     for (let k = offsets[i]! - base; k < end; k++, t++) {
       const x = Math.exp(logs[k]! - shift[t]!);
       weights[k] = x;
-      if (x === 0) zeros[t] = zeros[t]! + 1;
+      if (x === 0 && logs[k] === -Infinity) zeros[t] = zeros[t]! + 1;
       sum[t] = sum[t]! + x;
       squares[t] = squares[t]! + x * x;
     }

@@ -19,7 +19,6 @@ import type { ShardState } from './shard-state.ts';
 export interface ScanOptions {
   readonly discount: number;
   readonly threads?: number | undefined;
-  readonly onProgress?: ((share: number) => void) | undefined;
 }
 
 /** What both passes left of one target. */
@@ -87,9 +86,6 @@ export async function scanTargets(
       await scan.close();
     }
   }
-  for (const [p, target] of named.entries())
-    if (out[p] === null && target.kind === 'scores' && target.candidates.length === 0 && ordered)
-      out[p] = null;
   return out;
 }
 

@@ -14,18 +14,17 @@ parentPort!.on('message', async (order: Order) => {
       order.pass === 'first'
         ? await firstScan(open, plan, rows, range, order.episodesAtMost)
         : await secondScan(open, plan, rows, range, order.terms);
-    parentPort!.postMessage({ done }, buffersIn(done));
+    parentPort!.postMessage({ done }, [...buffersIn(done)]);
   } catch (error) {
     parentPort!.postMessage({ failed: error });
   }
 });
 
-/** The buffers under all typed arrays of a record, for handing them over. */
-function buffersIn(value: unknown, found = new Set<ArrayBuffer>()): ArrayBuffer[] {
+/** The buffers under the large arrays of a record, for handing them over; maps of small ones are copied. */
+function buffersIn(value: unknown, found = new Set<ArrayBuffer>()): Set<ArrayBuffer> {
   if (ArrayBuffer.isView(value)) {
     if (value.buffer instanceof ArrayBuffer) found.add(value.buffer);
-  } else if (value instanceof Map) for (const x of value.values()) buffersIn(x, found);
-  else if (typeof value === 'object' && value !== null)
+  } else if (typeof value === 'object' && value !== null && !(value instanceof Map))
     for (const x of Object.values(value)) buffersIn(x, found);
-  return [...found];
+  return found;
 }

@@ -30,11 +30,7 @@ export interface RatioTerms {
   readonly packed: Float64Array; // [stages × STRIDE]
 }
 
-export function ratioTerms(
-  state: StageState,
-  sums: Omit<StageSums, 'reached'>,
-  column: number,
-): RatioTerms {
+export function ratioTerms(state: StageState, sums: Omit<StageSums, 'reached'>, column: number): RatioTerms {
   const { stages: T, episodes: n } = state;
   const a = state.rewardSums[column]!.subarray(0, T);
   const over = (b: Float64Array) => a.map((x, t) => (x === 0 ? 0 : x / b[t]!));

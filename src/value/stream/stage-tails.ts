@@ -34,7 +34,15 @@ export const valuesFor = (n: number): number => Math.max(Math.ceil(n / 100), tai
 /** @param n episodes at most, in all shards together */
 export function stageTails(n: number): StageTails {
   const none = () => new Float64Array(0);
-  return { most: valuesFor(n), alive: [], ended: [], reached: none(), rhoTop: none(), rhoSum: none(), rhoSquares: none() };
+  return {
+    most: valuesFor(n),
+    alive: [],
+    ended: [],
+    reached: none(),
+    rhoTop: none(),
+    rhoSum: none(),
+    rhoSquares: none(),
+  };
 }
 
 /** @param logs,weights [turns] log w_t and w_t of the block, from its first turn */

@@ -9,7 +9,7 @@ import type { StageSums } from '../../weights/carried.ts';
 import { effectiveSampleSize } from '../../weights/effective-sample-size.ts';
 import type { EpisodeWeights } from '../../weights/episode-weights.ts';
 import type { LogRatios } from '../../weights/ratios.ts';
-import { valueBounds } from '../bounds.ts';
+import { checkedBounds } from '../bounds.ts';
 import { type EstimateContext, estimateOf, meanReturn } from '../estimate.ts';
 import type { Estimator, Influence } from '../estimator.ts';
 import { type Entry, withIntervals, without } from '../intervals/intervals.ts';
@@ -82,6 +82,7 @@ export function streamEvaluation(
     estimate: behaviour,
   };
   const [first, ...rest] = intervals([ofLogs, ...entries], w, sums, settings);
+  const limits = checkedBounds(w, range, settings.level);
   return {
     target: ratios.target,
     measure: ratios.measure,
@@ -96,8 +97,8 @@ export function streamEvaluation(
     turns,
     behaviour: first!,
     estimates: rest,
-    bounds: valueBounds(w, range, settings.level),
-    warnings: [...ratios.warnings, ...notes(ratios, scanned, tail.reason)],
+    bounds: limits.bounds,
+    warnings: [...ratios.warnings, ...notes(ratios, scanned, tail.reason), ...limits.warnings],
     config: settings,
   };
 }

@@ -1,3 +1,4 @@
+import { zOfMean } from '../../diagnostics/mean-weight.ts';
 import type { Stage } from '../../schema/audit.ts';
 import type { StageSums } from '../../weights/carried.ts';
 import { meansOf } from './mean-rows.ts';
@@ -26,7 +27,7 @@ export function streamStages(
     essAlive: ess(sums.aliveSum[t]!, sums.aliveSquares[t]!),
     meanWeight: finite(mean[t]!),
     meanWeightSe: finite(se[t]!),
-    z: se[t]! > 0 ? finite((mean[t]! - 1) / se[t]!) : null,
+    z: finite(zOfMean(mean[t]!, se[t]!)),
     ...concentrated[t]!,
     unsupported: unsupported?.[t] ?? null,
   }));

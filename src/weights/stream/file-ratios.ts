@@ -132,11 +132,15 @@ function blockTrajectories(
   return {
     index,
     episodeOffsets: offsets,
-    episodes: { task: { codes: task.codes.subarray(row, row + n), values: task.values }, id } as never,
+    // Only what rules may ask of a turn is there.
+    episodes: {
+      task: { codes: task.codes.subarray(row, row + n), values: task.values },
+      id,
+    } as unknown as Trajectories['episodes'],
     turns: {
       turn: Int32Array.from(columns.turn!),
       actionClass: { codes: Int32Array.from(columns.class!), values: classes },
-    } as never,
+    } as unknown as Trajectories['turns'],
     features: { offsets: at, values },
     tokens: null,
   };

@@ -8,10 +8,10 @@ import type { Store } from '../../store/store.ts';
 import type { Trajectories } from '../../trajectories/trajectories.ts';
 import { filterEpisodes } from '../../trajectories/view.ts';
 import { columnName } from '../behaviour-column.ts';
-import { unknownTarget } from '../from-scores.ts';
+import { otherMeasure, unknownTarget } from '../from-scores.ts';
 import { type HeldOut, heldOut } from '../held-out.ts';
 import type { Measure } from '../ratios.ts';
-import { readSources, scoredPolicies, scoredTrainedOn } from '../scores.ts';
+import { actedPolicies, readSources, scoredPolicies, scoredTrainedOn } from '../scores.ts';
 import type { TargetPlan } from './plan.ts';
 import { scoreRows } from './score-cursor.ts';
 import { type StoreCoverage, sourcesWithout } from './store-coverage.ts';
@@ -28,6 +28,8 @@ export interface Candidate {
 export interface NamedTarget {
   readonly name: string;
   readonly trainedOn: TrainedOn;
+  /** What the target itself says of its training. */
+  readonly declared: TrainedOn;
   readonly kind: TargetPlan['kind'];
   readonly candidates: readonly Candidate[];
   /** Kinds (raw, processed, null) of its recorded log-probabilities. */
@@ -55,31 +57,40 @@ export async function namedTargets(
   const out: NamedTarget[] = [];
   for (const name of names) {
     if (recorded.includes(name)) {
-      const trained = trainedOn ?? (await scoredTrainedOn(store, name));
+      const declared = await scoredTrainedOn(store, name);
+      const trained = trainedOn ?? declared;
       const { counts, segments, kinds } = await scoreCounts(store, name);
+      const scored = (['logprob', 'log_propensity'] as const).filter((m) => counts[m] > 0);
+      const logged = measures.map((m) => m.measure);
+      if (scored.length > 0 && logged.length > 0 && !scored.some((m) => logged.includes(m)))
+        throw otherMeasure(name, scored, logged);
       const ordered = await inOrder(store, scoreRows(segments), [name]);
       out.push({
         name,
         trainedOn: trained,
+        declared,
         kind: 'scores',
         kinds,
-        candidates: measures
-          .filter(({ measure }) => counts[measure] > 0)
-          .map(({ measure, view, warnings }) => ({
-            plan: { kind: 'scores', policy: name, measure, segments, ordered },
-            held: heldOut(view, trained, sources),
-            warnings,
-          })),
+        // Where it has scores in neither, the scan finds none and says so.
+        candidates: (measures.some(({ measure }) => counts[measure] > 0)
+          ? measures.filter(({ measure }) => counts[measure] > 0)
+          : measures
+        ).map(({ measure, view, warnings }) => ({
+          plan: { kind: 'scores', policy: name, measure, segments, ordered },
+          held: heldOut(view, trained, sources),
+          warnings,
+        })),
       });
       continue;
     }
-    if (!existsSync(name)) throw unknownTarget(name, recorded);
+    if (!existsSync(name)) throw unknownTarget(name, recorded, await actedPolicies(store));
     const file = readPolicyFile(name);
     const trained = trainedOn ?? file.trained_on;
     const { classes, logged } = await actionClasses(store, file);
     out.push({
       name: file.policy,
       trainedOn: trained,
+      declared: file.trained_on,
       kind: 'file',
       kinds: [],
       candidates: measures

@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'vitest';
+import { meanByAction } from '../../src/critic/advantages.ts';
+import { fitCritic } from '../../src/critic/critic.ts';
+import {
+  actionMark,
+  clearLimit,
+  offCentre,
+  turnMarkNote,
+  turnMarks,
+  unmarkedReason,
+} from '../../src/critic/marks.ts';
+import type { CriticReport, EpisodeCredit } from '../../src/schema/credit.ts';
+import { agentTurns, worldOf } from './world.ts';
+
+const w = worldOf(agentTurns(3000, 2, 300));
+const fit = fitCritic(w.t, w.states, w.actions, { placebos: 19 });
+const good = fit.report;
+const bad: CriticReport = { ...good, warnings: [{ code: 'no-better-than-length', message: 'x' }] };
+
+const episode = (...turns: [advantage: number, se: number | null][]): EpisodeCredit => ({
+  episode: 'e',
+  task: null,
+  return: 0,
+  turns: turns.map(([advantage, advantageSe], turn) => ({
+    ...{ turn, v: 0, q: advantage, advantage, advantageSe, reward: 0, delta: -advantage, supported: true },
+  })),
+});
+
+describe('marks', () => {
+  test('limits are two-sided, raised for what was compared, of t with few tasks', () => {
+    // Quantiles of the normal at .975 and .9975, of t with 4 degrees of freedom at .9975.
+    expect(clearLimit(1)).toBeCloseTo(1.959963984540054, 9);
+    expect(clearLimit(10)).toBeCloseTo(2.807033768343811, 9);
+    expect(clearLimit(10, 5)).toBeCloseTo(5.597568, 5);
+    expect(clearLimit(1, 1)).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  test('actions are marked by mean δ beyond the limit of all listed', () => {
+    expect(good.warnings).toEqual([]);
+    const a = { ...good.actions[0]!, tasks: 300 };
+    const at = (mean: number, se: number | null) => actionMark(good, { ...a, delta: { mean, se } });
+    // Three actions: t with 299 degrees of freedom at 1 − .025/3 is 2.4073.
+    expect(good.actions).toHaveLength(3);
+    expect([at(2.45, 1), at(-2.45, 1), at(2.35, 1), at(2.45, null)]).toEqual([
+      'helpful',
+      'harmful',
+      null,
+      null,
+    ]);
+  });
+
+  test('nothing is marked where the critic did not pass its own checks, and it says why', () => {
+    expect(unmarkedReason(good)).toBeNull();
+    expect(actionMark(bad, { ...good.actions[0]!, delta: { mean: 9, se: 0.1 } })).toBeNull();
+    expect(turnMarks(bad, episode([9, 0.1], [-9, 0.1]))).toEqual([null, null]);
+    expect(turnMarkNote(bad, episode([9, 0.1]))).toContain('did not pass');
+  });
+
+  test('a turn is marked by A, not δ, the extremes only, each beyond its own error', () => {
+    expect(turnMarks(good, episode([0.5, 0.1], [0.4, 0.1], [-0.6, 0.1]))).toEqual([
+      'helpful',
+      null,
+      'harmful',
+    ]);
+    expect(turnMarks(good, episode([0.2, 0.1], [-0.6, null]))).toEqual([null, null]); // limit 2.24
+    expect(turnMarks(good, episode([0.2, 0.1]))).toEqual([null]); // not beyond 2
+    expect(turnMarks(good, episode())).toEqual([]);
+  });
+
+  test('a mean of A is off centre beyond 3 standard errors, raised for the turns tested', () => {
+    const stage = (mean: number, tasks: number) => ({
+      ...{ turn: 0, pooled: false, n: 100, tasks, advantage: { mean, se: 1 } },
+    });
+    const stages = (n: number) => Array.from({ length: n }, () => stage(0, 100_000));
+    expect(offCentre(stages(5), stage(2.9, 100_000))).toBe(false);
+    expect(offCentre(stages(5), stage(-3.1, 100_000))).toBe(true);
+    expect(offCentre(stages(100), stage(3.1, 100_000))).toBe(false); // normal at 1 − .025/100: 3.48
+    expect(offCentre(stages(5), stage(3.1, 4))).toBe(false);
+  });
+
+  test('class and tool of the very same turns are one row', () => {
+    const two = {
+      ...w.actions,
+      columns: 2 * w.actions.columns,
+      names: [...w.actions.names, ...w.actions.names.map((n) => n.replace('class', 'tool'))],
+      offsets: w.actions.offsets.map((x) => 2 * x),
+      indices: Int32Array.from({ length: 2 * w.actions.indices.length }, (_, i) => {
+        const j = w.actions.indices[i >> 1]!;
+        return i % 2 === 0 ? j : j + w.actions.columns;
+      }),
+      values: new Float64Array(2 * w.actions.indices.length).fill(1),
+    };
+    const rows = meanByAction(fit.rows, two, fit.advantage, fit.delta);
+    expect(rows.map((x) => x.action).sort()).toEqual([
+      'class=cheap, tool=cheap',
+      'class=submit, tool=submit',
+      'class=think, tool=think',
+    ]);
+    expect(rows.map((x) => x.delta)).toEqual(good.actions.map((x) => x.delta));
+  });
+});

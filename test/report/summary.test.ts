@@ -1,0 +1,61 @@
+import { parseHTML } from 'linkedom';
+import { describe, expect, test } from 'vitest';
+import { buildReport } from '../../src/report/build-report.ts';
+import { reportPage } from '../../src/report/report-page.ts';
+import { warningLine } from '../../src/report/warning-line.ts';
+import { storeOf } from '../helpers/store.ts';
+
+type Dom = ReturnType<typeof parseHTML>['document'];
+
+const pageOf = async (tasks: number): Promise<Dom> => {
+  const store = await storeOf(
+    Array.from({ length: 4 * tasks }, (_, i) => ({
+      episode_id: `e${i}`,
+      task_id: `t${i >> 2}`,
+      reward: i % 3 === 0 ? 1 : 0,
+      turns: [{ action: 'a' }, { action: 'b', reward: 0.25 }],
+    })),
+  );
+  const page = reportPage(await buildReport(store, { title: 'A page' }));
+  store.close();
+  return parseHTML(page).document;
+};
+const textOf = (d: Dom, selector: string): string => d.querySelector(selector)!.textContent!;
+
+describe('the answers at the top of the report', () => {
+  test('one task: no interval, and the critic is refused as a note', async () => {
+    const d = await pageOf(1);
+    expect(textOf(d, '.summary')).toContain('4 episodes of 1 task,');
+    expect(textOf(d, '.summary')).toContain('without an interval: fewer than 5 tasks');
+    expect(textOf(d, '.summary')).toContain('No turn is valued: too few tasks');
+    expect([...d.querySelectorAll('p.warning')].map((p) => p.textContent).join()).toContain(
+      'No turn is valued',
+    );
+  });
+
+  test('ten tasks: mean return with its interval; the table of an episode adds up', async () => {
+    const d = await pageOf(10);
+    expect(textOf(d, '.summary')).toMatch(/Mean return 0\.\d+, \[.*\] \(95\.0 % interval, for new tasks\)/);
+    const table = [...d.querySelectorAll('table.wide')].at(-1)!;
+    const cells = [...table.querySelectorAll('tr')].map((row) =>
+      [...row.children].map((c) => c.textContent!),
+    );
+    expect(cells[0]!.slice(0, 6)).toEqual(['turn', 'V before', 'reward', 'V after', 'δ', 'A ± SE']);
+    const number = (text: string) => Number(text.replace('−', '-').replace('end', '0'));
+    expect(cells.length).toBe(3);
+    for (const [, before, reward, after, delta] of cells.slice(1))
+      expect(Math.abs(number(reward!) + number(after!) - number(before!) - number(delta!))).toBeLessThan(
+        0.002,
+      );
+    expect(d.body.textContent).toContain('Reward so far + V');
+  });
+});
+
+test('a warning ends with its count only where it does not say it', () => {
+  expect(warningLine({ message: 'Aborted episodes are out.', count: 1200 })).toBe(
+    'Aborted episodes are out: 1,200.',
+  );
+  expect(warningLine({ message: 'only 7 tasks', count: 7 })).toBe('only 7 tasks');
+  expect(warningLine({ message: '1 truncated, 2 aborted', count: 3 })).toBe('1 truncated, 2 aborted');
+  expect(warningLine({ message: 'not counted as 0.', count: 3 })).toBe('not counted as 0: 3.');
+});
