@@ -41,12 +41,17 @@ const run = ({ offsets, b, p, r, q }: Given) => {
 // A service is warm: a few thousand episodes first, for the compiler.
 for (let k = 0; k < 20; k++) run({ ...arrays, offsets: arrays.offsets.slice(0, 2001) });
 
+const before = process.cpuUsage();
 const started = performance.now();
 const found = run(arrays);
 const seconds = (performance.now() - started) / 1000;
+const used = process.cpuUsage(before);
+const cpuSeconds = (used.user + used.system) / 1e6;
 const estimates = Object.fromEntries(
   found.estimates.map(({ estimator, value, se, lo, hi }) => [estimator, [value, se, lo, hi]]),
 );
 const peakMB = process.resourceUsage().maxRSS / 1024;
 const critical = studentQuantile(0.975, count - 1);
-console.log(JSON.stringify({ seconds, peakMB, estimates, ess: found.ess, kHat: found.tail.k, critical }));
+console.log(
+  JSON.stringify({ seconds, cpuSeconds, peakMB, estimates, ess: found.ess, kHat: found.tail.k, critical }),
+);

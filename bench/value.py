@@ -154,6 +154,7 @@ def bandit():
     return time.perf_counter() - started, {"estimates": out}
 
 
+cpu = time.process_time()
 seconds, result = {"numpy": vectorised, "python": loops, "obp": bandit}[mode]()
 try:
     blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]["name"]
@@ -163,6 +164,7 @@ print(
     json.dumps(
         {
             "seconds": seconds,
+            "cpuSeconds": time.process_time() - cpu,
             "peakMB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
             "version": f"NumPy {np.__version__}, BLAS {blas}, Python {sys.version.split()[0]}",
             **result,

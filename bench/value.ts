@@ -15,6 +15,8 @@ const cache = resolve(import.meta.dirname, '../.cache');
 
 interface Run {
   readonly seconds: number;
+  /** User and system time: what a busy machine does not stretch much. */
+  readonly cpuSeconds: number;
   readonly peakMB: number;
   readonly estimates: Readonly<Record<string, readonly (number | null)[]>>;
   readonly ess?: number;
@@ -130,6 +132,13 @@ function compare(ours: Run, peer: Run, name: string): void {
 function row(what: string, ours: readonly Run[], peers: readonly Run[], peer: BenchRow['peer']): BenchRow {
   const seconds = median(ours.map((r) => r.seconds));
   const peerSeconds = median(peers.map((r) => r.seconds));
+  const [cpu, peerCpu] = [ours, peers].map((runs) => median(runs.map((r) => r.cpuSeconds))) as [
+    number,
+    number,
+  ];
+  report(
+    `${what}, ${peer}: CPU ${cpu.toFixed(2)} s against ${peerCpu.toFixed(2)} s, ratio ${(peerCpu / cpu).toFixed(2)}`,
+  );
   return {
     what,
     backend: 'cpu',

@@ -193,12 +193,10 @@ test('nothing but aborted and unpaid episodes: that is the reason, not what the 
 test('what to log lists what is missing', () => {
   const bare = (version: string | null) =>
     trajectoriesOf(
-      episodes
-        .slice(0, 9)
-        .map((e) => ({
-          ...e,
-          turns: e.turns.map((x) => ({ ...x, version, behaviour_log_propensity: null })),
-        })),
+      episodes.slice(0, 9).map((e) => ({
+        ...e,
+        turns: e.turns.map((x) => ({ ...x, version, behaviour_log_propensity: null })),
+      })),
     );
   expect(auditWithoutBehaviour(bare(null), 'p').next.at(-1)).toBe(
     'Log the policy version (now on 0 % of turns).',
