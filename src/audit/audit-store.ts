@@ -42,7 +42,7 @@ export interface AuditStoreOptions {
   /** What the targets were trained on, instead of what they say themselves. */
   readonly trainedOn?: TrainedOn | undefined;
   readonly config?: Partial<AuditConfig> | undefined;
-  /** Threads that scan; absent: one a core, none for small stores and stores in memory. */
+  /** Threads that scan; absent: one a core, only this one for small, very large and in-memory stores. */
   readonly threads?: number | undefined;
 }
 

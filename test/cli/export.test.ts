@@ -89,7 +89,7 @@ describe('nothing is replaced without --force', () => {
     const out = join(folder, 'e.parquet');
     writeFileSync(out, 'mine');
     const args = ['--to', 'parquet', '--table', 'episodes', '--out', out];
-    await expect(run(...args)).rejects.toThrow(/e\.parquet: is there already. Add --force/);
+    await expect(run(...args)).rejects.toThrow(/e\.parquet: is there already. Pass --force/);
     expect(readFileSync(out, 'utf8')).toBe('mine');
     await run(...args, '--force');
     expect(await parquetRows(out)).toEqual(['e0', 'e1', 'e2']);
