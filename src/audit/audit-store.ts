@@ -95,9 +95,9 @@ export async function auditStore(
 export const SCAN_ABOVE = 10_000_000;
 
 /** Whether a store is better scanned (`auditStore`) than loaded (`auditTarget`). */
-export async function isLarge(store: Store): Promise<boolean> {
+export async function isLarge(store: Store, above = SCAN_ABOVE): Promise<boolean> {
   const [row] = await queryRows(store, 'SELECT count(*) AS n FROM turns');
-  return (row!.n as number) > SCAN_ABOVE;
+  return (row!.n as number) > above;
 }
 
 function auditOf(

@@ -19,6 +19,7 @@ import { loggedMeasures } from '../weights/require-behaviour.ts';
 import { actedPolicies, readSources, scoredPolicies, scoredTrainedOn } from '../weights/scores.ts';
 import { withTokenLogprobs } from '../weights/token-sums.ts';
 import { audit } from './audit.ts';
+import { auditStore, isLarge } from './audit-store.ts';
 import { detailsOf } from './details.ts';
 import { notLookedAt } from './not-looked-at.ts';
 import { trainedOnOverride } from './trained-on-override.ts';
@@ -36,6 +37,8 @@ export interface AuditTargetOptions {
   readonly policies?: readonly string[] | undefined;
   /** Also the diagnostics that read text and tokens. */
   readonly details?: boolean | undefined;
+  /** Turns above which the store is scanned rather than loaded; absent: 10 million. */
+  readonly scanAbove?: number | undefined;
 }
 
 /**
@@ -48,10 +51,20 @@ export async function auditTarget(
   target: string,
   options: AuditTargetOptions = {},
 ): Promise<Audit> {
+  const { estimatePropensities, behaviour, policies, details } = options;
+  const needsTurns = estimatePropensities || behaviour !== undefined || policies?.length || details;
+  if (!needsTurns && (await isLarge(store, options.scanAbove))) return scanned(store, target, options);
   const t = await withTokenLogprobs(store, await loadTrajectories(store, { policies: options.policies }));
   const ratios = await ratiosOrRefusal(store, t, target, options);
   if ('verdict' in ratios) return ratios;
   return audit(ratios, options.config, options.details ? await detailsOf(store, ratios) : {});
+}
+
+async function scanned(store: Store, target: string, options: AuditTargetOptions): Promise<Audit> {
+  const [result] = await auditStore(store, [target], options);
+  const message =
+    'the store is large and was scanned, not loaded: detailed diagnostics, fitted Q-values and bootstrap intervals are left out';
+  return { ...result!, warnings: [...result!.warnings, { code: 'scanned', message }] };
 }
 
 /** Log-ratios of a target on loaded logs, or the audit that refuses it for what the logs lack. */
