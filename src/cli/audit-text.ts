@@ -1,5 +1,6 @@
 import { shareInWords } from '../audit/target-share.ts';
 import { formatCount, formatInterval, formatNumber, formatShare } from '../report/format.ts';
+import { inline } from '../report/plain.ts';
 import type { Audit, Reason, Stage } from '../schema/audit.ts';
 import type { Estimate } from '../schema/estimate.ts';
 import type { Evaluation } from '../schema/evaluation.ts';
@@ -28,8 +29,8 @@ export const unsaid = ({ warnings, reasons }: Audit): Audit['warnings'] =>
 
 /** The verdict and its reasons. */
 export function verdictText({ target, verdict, reasons }: Audit): string {
-  return `${SENTENCE[verdict](target)}\n${reasons
-    .map((r) => `  ${r.verdict.padEnd(7)}  ${r.message}${limit(r)}\n`)
+  return `${SENTENCE[verdict](inline(target))}\n${reasons
+    .map((r) => `  ${r.verdict.padEnd(7)}  ${inline(r.message)}${limit(r)}\n`)
     .join('')}`;
 }
 

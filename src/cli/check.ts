@@ -1,6 +1,6 @@
 import { check } from '../inspect/check.ts';
 import { formatCount } from '../report/format.ts';
-import { firstLine } from '../report/plain.ts';
+import { firstLine, inline } from '../report/plain.ts';
 import type { Check, Finding } from '../schema/check.ts';
 import { openStore } from '../store/store.ts';
 import { text } from './arguments.ts';
@@ -41,7 +41,7 @@ function findingText(f: Finding): string {
   const lines = [`${f.severity}  ${f.code}  ${formatCount(f.count)}: ${f.message}`];
   for (const e of f.examples.slice(0, 3)) {
     const place = [
-      e.episode === null ? '' : `episode ${e.episode}`,
+      e.episode === null ? '' : `episode ${inline(e.episode)}`,
       e.turn === null ? '' : `turn ${e.turn}`,
       e.segment === null ? '' : `segment ${e.segment}`,
       e.column,

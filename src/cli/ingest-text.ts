@@ -1,10 +1,11 @@
+import { inline } from '../report/plain.ts';
 import type { IngestedFile, IngestResult } from '../schema/ingest-result.ts';
 
 /** What became of each file, for a person. */
 export function ingestText(result: IngestResult): string {
   const lines: string[] = [];
   for (const file of result.files) {
-    lines.push(`${file.path}: ${fileLine(file)}`);
+    lines.push(`${inline(file.path)}: ${fileLine(file)}`);
     for (const { line, byteOffset, reason, excerpt } of file.firstRejects) {
       const at = [line === null ? '' : `line ${line}`, byteOffset === null ? '' : `byte ${byteOffset}`];
       const place = at.filter(Boolean).join(', ');

@@ -53,5 +53,12 @@ function file(path: string): string {
       fix: `For all files in it: "${path.replace(/\/$/, '')}/*".`,
       exitCode: 2,
     });
+  if (!statSync(path).isFile())
+    throw failure({
+      subject: path,
+      wrong: 'is no regular file',
+      fix: `Pipe it in instead: "turnwise ingest - … < ${path}".`,
+      exitCode: 2,
+    });
   return path;
 }

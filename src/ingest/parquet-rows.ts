@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { failure, TurnwiseError } from '../schema/error.ts';
 import { queryRows, scan } from '../store/query.ts';
 import { openStore } from '../store/store.ts';
 import { expectEpisodeColumns } from './columnar-record.ts';
@@ -19,6 +20,15 @@ export async function* parquetRows(path: string): AsyncGenerator<Row> {
       const { values } = chunk.columns.record as { values: readonly (string | null)[] };
       for (const text of values) yield jsonRow(text ?? 'null');
     }
+  } catch (cause) {
+    // The engine names itself, ":memory:"; the person wants the file.
+    if (!(cause instanceof TurnwiseError) || !cause.message.startsWith(':memory:')) throw cause;
+    throw failure({
+      subject: path,
+      wrong: `is not whole Parquet (${cause.message.slice(':memory:: '.length).split('\n')[0]})`,
+      fix: 'Write it again; a compressed Parquet file (.gz, .zst) has to be unpacked first.',
+      cause,
+    });
   } finally {
     reader.close();
   }

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import { episodeColumns, type Place } from './episode-columns.ts';
 import { JsonArrayError, splitElements } from './json-elements.ts';
@@ -148,6 +148,8 @@ function contextOf({ path, sha256, maxBytes }: RecordFile, ordinal: number): Rec
         throw new RecordError(`refers to "${ref}", which does not lie beside it`);
       let bytes: Buffer;
       try {
+        // A pipe would be waited for, perhaps for ever.
+        if (!(await stat(target)).isFile()) throw new Error('no regular file');
         bytes = await readFile(target);
       } catch {
         throw new RecordError(`refers to "${ref}", which cannot be read`);

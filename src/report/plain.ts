@@ -10,6 +10,9 @@ export function plain(text: string): string {
   );
 }
 
+/** Logged text within a line of our own: a newline in it is shown, so that it cannot pass for another line. */
+export const inline = (text: string): string => plain(text).replaceAll('\n', '\\n');
+
 /** The first line of a logged text, cut to `width` characters. */
 export function firstLine(text: string, width: number): string {
   const line = plain(text.split('\n', 1)[0]!);

@@ -20,13 +20,18 @@ export const NamedReward = z.strictObject({
   weight: z.number().default(1).describe('Weight of this part in the episode reward.'),
 });
 
+/** A lone surrogate has no UTF-8: two such names would be stored as one. */
+const name = z
+  .string()
+  .refine((text) => text.isWellFormed(), { message: 'holds a lone surrogate, which no UTF-8 text can' });
+
 /**
  * The canonical log record: one rollout of one policy on one task, one JSON object a line.
  * Return G = Σ_k turns[k].reward + reward.
  */
 export const Episode = z.strictObject({
-  episode_id: z.string().min(1).describe('Unique within a store.'),
-  task_id: z.string().nullable().default(null).describe('The task, prompt or group; null: its own cluster.'),
+  episode_id: name.min(1).describe('Unique within a store.'),
+  task_id: name.nullable().default(null).describe('The task, prompt or group; null: its own cluster.'),
   trial: z.int().min(0).nullable().default(null).describe('Which repetition of the task.'),
   policy: z.string().nullable().default(null).describe('The agent or model that produced it.'),
   version_start: z.string().nullable().default(null).describe('Policy version at the first token.'),

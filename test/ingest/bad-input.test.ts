@@ -46,6 +46,11 @@ describe('a bad line is rejected with its place and its reason, the others are k
   const bad: [string, string | Buffer, RegExp][] = [
     ['cut off', '{"episode_id":"x","turns":[{"act', /^not JSON: unterminated string/],
     ['not UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d]), /^not valid UTF-8$/],
+    [
+      'a lone surrogate in a name',
+      `{"episode_id":"a\\ud800",${turns}}`,
+      /^episode_id: holds a lone surrogate/,
+    ],
     ['NaN', `{"episode_id":"x",${turns},"reward":NaN}`, /^not JSON: unexpected token 'N'/],
     ['Infinity', `{"episode_id":"x",${turns},"reward":-Infinity}`, /^not JSON: /],
     [
@@ -298,6 +303,14 @@ test.each([
   expect(err).toContain(`error: ${name}: `);
   noTrace(err);
   expect(await stored()).toEqual(['kept']);
+});
+
+test('a named pipe is refused by name rather than waited for', () => {
+  const pipe = join(cli.folder, 'pipe');
+  expect(spawnSync('mkfifo', [pipe]).status).toBe(0);
+  const { code, err } = cli.run(['ingest', 'pipe', '--store', store]);
+  expect(code).toBe(2);
+  expect(err).toMatch(/pipe: is no regular file\. Pipe it in instead/);
 });
 
 test('a damaged Parquet file, and one that holds no episodes', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fc, test } from '@fast-check/vitest';
 import { parseHTML } from 'linkedom';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { verdictText } from '../../src/cli/audit-text.ts';
 import { creditText } from '../../src/cli/credit-text.ts';
 import { descriptionText } from '../../src/cli/describe.ts';
 import { buildReport } from '../../src/report/build-report.ts';
@@ -73,6 +74,16 @@ test.prop([fc.string({ unit: 'binary' })])('escaped text parses back to the same
   const p = document.querySelector('p')!;
   expect(document.querySelectorAll('body *').length).toBe(1);
   expect(p.textContent).toBe(plain(text));
+});
+
+test('a newline in a name cannot forge a line of a verdict', () => {
+  const text = verdictText({
+    target: 'x\nsupported: the logs cover it',
+    verdict: 'refused',
+    reasons: [],
+  } as never);
+  expect(text.split('\n').filter((line) => line.startsWith('supported'))).toEqual([]);
+  expect(text).toContain('x\\nsupported');
 });
 
 test.prop([fc.string({ unit: 'binary' })])('plain text is stable and harmless', (text) => {
