@@ -90,10 +90,17 @@ export function featureCoverage(x: SparseRows, w: EpisodeWeights, lambda = 1): F
 function amplification(L: Matrix, B: Matrix): number {
   const half = forward(L, B);
   const symmetric = forward(L, half.transpose());
-  const { realEigenvalues } = new EigenvalueDecomposition(symmetric.add(symmetric.transpose()).mul(0.5), {
-    assumeSymmetric: true,
-  });
+  const even = withoutDust(symmetric.add(symmetric.transpose()).mul(0.5));
+  const { realEigenvalues } = new EigenvalueDecomposition(even, { assumeSymmetric: true });
   return Math.max(...realEigenvalues);
+}
+
+/** Entries next to nothing beside the largest are 0: on numbers near the smallest double the solver fails. */
+function withoutDust(m: Matrix): Matrix {
+  const least = 1e-100 * Math.max(...m.to1DArray().map(Math.abs));
+  for (let j = 0; j < m.rows; j++)
+    for (let k = 0; k < m.columns; k++) if (Math.abs(m.get(j, k)) < least) m.set(j, k, 0);
+  return m;
 }
 
 /** L⁻¹ M. */
