@@ -53,7 +53,7 @@ test('tasks whose sums agree though their weights differ: no test with too few o
   expect(a.stages[0]!.meanWeight).toBeCloseTo(0.905, 12);
   expect(a.stages[0]!.z).toBeNull();
   expect(reason(a, 'mean-weight')).toBeUndefined();
-  expect(reason(a, 'too-few-tasks')).toBeDefined();
+  expect(reason(a, 'too-few-tasks')).toMatchObject({ verdict: 'refused', value: 2 });
 });
 
 test('… and with enough of them the error over episodes stands in', () => {
