@@ -15,12 +15,16 @@ export interface ValueArrays {
 const MEAN = 20;
 const LONGEST = 200;
 
-/** Lengths geometric with mean 20 and at most 200; two actions, log-ratios that drift little; a late reward. */
-export function valueArrays(episodes: number, seed: number): ValueArrays {
+/**
+ * Lengths geometric with mean 20 and at most 200, or 20 each; two actions, log-ratios that drift little; a late
+ * reward.
+ */
+export function valueArrays(episodes: number, seed: number, lengths: 'ragged' | 'equal'): ValueArrays {
   const rng = random(seed, 'value bench');
   const offsets = new Int32Array(episodes + 1);
   for (let i = 0; i < episodes; i++) {
-    const length = Math.min(LONGEST, 1 + Math.floor(Math.log1p(-uniform(rng)) / Math.log1p(-1 / MEAN)));
+    const drawn = 1 + Math.floor(Math.log1p(-uniform(rng)) / Math.log1p(-1 / MEAN));
+    const length = lengths === 'equal' ? MEAN : Math.min(LONGEST, drawn);
     offsets[i + 1] = offsets[i]! + length;
   }
   const turns = offsets[episodes]!;

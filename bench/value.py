@@ -1,10 +1,11 @@
 """The peers of bench/value.ts on the same arrays: one measured run, printed as JSON.
 
-python value.py numpy|python|obp FOLDER T_CRITICAL
+python value.py numpy|python|obp|scope FOLDER T_CRITICAL
 
 numpy   vectorised over ragged arrays, log-space, no loop over episodes or turns
 python  loops over episodes and turns, WIS and IS only, as per-step libraries do
 obp     Open Bandit Pipeline: one-turn case (the first turn of each episode)
+scope   SCOPE-RL: episodes of equal length
 """
 
 import json
@@ -45,6 +46,15 @@ def load(name, dtype):
 offsets = load("offsets", np.int32)
 b, p = load("behaviour", np.float64), load("target", np.float64)
 r, task = load("rewards", np.float64), load("task", np.int32)
+
+
+cpu_start = 0.0
+
+
+def start_cpu():
+    """CPU time counts from here: a library's import is no part of its run."""
+    global cpu_start
+    cpu_start = time.process_time()
 
 
 def pareto(w):
@@ -145,6 +155,7 @@ def bandit():
     action, position = np.zeros(n, dtype=int), np.zeros(n, dtype=int)
     action_dist = np.stack([pi, 1 - pi], axis=1)[:, :, None]
     out = {}
+    start_cpu()
     started = time.perf_counter()
     for name, make in (("IS", InverseProbabilityWeighting), ("WIS", SelfNormalizedInverseProbabilityWeighting)):
         given = dict(reward=reward, action=action, pscore=pscore, action_dist=action_dist, position=position)
@@ -154,8 +165,42 @@ def bandit():
     return time.perf_counter() - started, {"estimates": out}
 
 
-cpu = time.process_time()
-seconds, result = {"numpy": vectorised, "python": loops, "obp": bandit}[mode]()
+def equal_length():
+    import io
+    import logging
+    from contextlib import redirect_stderr
+
+    logging.disable(logging.CRITICAL)
+    with redirect_stderr(io.StringIO()):
+        from scope_rl.ope import discrete
+
+    T = int(offsets[1])
+    pscore, pi = np.exp(b), np.exp(p)
+    given = dict(
+        step_per_trajectory=T,
+        action=np.zeros(len(r), dtype=int),
+        reward=r,
+        pscore=pscore,
+        evaluation_policy_action_dist=np.stack([pi, 1 - pi], axis=1),
+    )
+    names = {
+        "IS": discrete.TrajectoryWiseImportanceSampling,
+        "PDIS": discrete.PerDecisionImportanceSampling,
+        "WIS": discrete.SelfNormalizedTIS,
+        "WPDIS alive": discrete.SelfNormalizedPDIS,
+    }
+    out = {}
+    start_cpu()
+    started = time.perf_counter()
+    for name, make in names.items():
+        value = make().estimate_policy_value(**given)
+        found = make().estimate_interval(**given, n_bootstrap_samples=100, random_state=1)
+        out[name] = [float(value), None, *[float(x) for k, x in found.items() if k != "mean"]]
+    return time.perf_counter() - started, {"estimates": out}
+
+
+start_cpu()
+seconds, result = {"numpy": vectorised, "python": loops, "obp": bandit, "scope": equal_length}[mode]()
 try:
     blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]["name"]
 except Exception:
@@ -164,7 +209,7 @@ print(
     json.dumps(
         {
             "seconds": seconds,
-            "cpuSeconds": time.process_time() - cpu,
+            "cpuSeconds": time.process_time() - cpu_start,
             "peakMB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
             "version": f"NumPy {np.__version__}, BLAS {blas}, Python {sys.version.split()[0]}",
             **result,

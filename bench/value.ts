@@ -26,8 +26,9 @@ interface Run {
 
 /**
  * All estimators, ESS, k̂ and 95 % intervals of ragged episodes in memory, beside vectorised NumPy, loops in Python
- * and Open Bandit Pipeline (the first turns alone), each in its own process, runs taking turns. Peers are looked for
- * in .cache (`python -m venv .cache/numpy` with numpy; `.cache/obp` with obp); one that is not there is left out.
+ * Open Bandit Pipeline (the first turns alone) and SCOPE-RL (episodes of equal length), each in its own process, runs
+ * taking turns. Peers are looked for in .cache (`python -m venv .cache/numpy` with numpy; `.cache/obp` with obp;
+ * `.cache/scope` with scope-rl); one that is not there is left out.
  */
 export async function bench(): Promise<BenchResult> {
   const folder = mkdtempSync(join(tmpdir(), 'turnwise-bench-value-'));
@@ -37,7 +38,7 @@ export async function bench(): Promise<BenchResult> {
     const seconds: number[] = [];
     let input = '';
     for (const share of [8, 4, 2, 1]) {
-      const arrays = valueArrays(Math.floor(EPISODES / share), 1);
+      const arrays = valueArrays(Math.floor(EPISODES / share), 1, 'ragged');
       const critical = studentQuantile(0.975, arrays.tasks - 1);
       write(folder, arrays);
       const turns = arrays.rewards.length;
@@ -64,6 +65,14 @@ export async function bench(): Promise<BenchResult> {
         for (const run of obp) compare(first[0]!, run, 'obp');
         rows.push(row('first turns: IS, WIS; peer: bootstrap of 100', first, obp, 'obp'));
       } else report('obp: not in .cache/obp');
+      write(folder, valueArrays(EPISODES, 1, 'equal'));
+      const scope = repeat(1, () => python('scope', 'scope', folder, critical));
+      if (scope.length > 0) {
+        const equal = repeat(RUNS, () => turnwise('all', folder, dist));
+        for (const run of scope) compare(equal[0]!, run, 'scope');
+        const what = '20 turns each, all estimators; peer: IS, PDIS, WIS, WPDIS, bootstrap of 100';
+        rows.push(row(what, equal, scope, 'scope-rl'));
+      } else report('scope-rl: not in .cache/scope');
     }
     report(
       `load average ${loadavg()

@@ -4,6 +4,7 @@ import { classesNotLogged } from '../policy/classes-not-logged.ts';
 import { unmatchedRules } from '../policy/rules-unmatched.ts';
 import type { Audit } from '../schema/audit.ts';
 import { AuditConfig } from '../schema/audit-config.ts';
+import { TurnwiseError } from '../schema/error.ts';
 import type { TrainedOn } from '../schema/trained-on.ts';
 import type { Warning } from '../schema/warning.ts';
 import { queryRows } from '../store/query.ts';
@@ -13,6 +14,7 @@ import { type ScannedTarget, scanTargets } from '../value/stream/scan-targets.ts
 import { scannedTarget } from '../value/stream/scanned.ts';
 import { streamEvaluation } from '../value/stream/stream-evaluation.ts';
 import { streamStages } from '../value/stream/stream-stages.ts';
+import { abortedRewardsIn } from '../weights/aborted-rewards.ts';
 import type { LogRatios } from '../weights/ratios.ts';
 import { actedPolicies } from '../weights/scores.ts';
 import { episodeList } from '../weights/stream/episode-list.ts';
@@ -63,6 +65,7 @@ export async function auditStore(
   const list = await episodeList(store);
   const whole = wholeCoverage(coverage);
   const mix = behaviourMix(await actedPolicies(store));
+  const unused = await abortedRewardsIn(store);
   const left = returnsLeft(list, whole.episodes);
   // The logs are looked at first: what they lack refuses any target.
   if (MEASURES.every((measure) => sourcesWithout(coverage, measure) === null))
@@ -76,10 +79,10 @@ export async function auditStore(
   const out: Audit[] = [];
   for (let from = 0; from < named.length; from += atOnce) {
     const group = named.slice(from, from + atOnce);
-    const found = await scanTargets(store, list, table, group, scanOptions);
+    const found = await withNames(store, scanTargets(store, list, table, group, scanOptions));
     group.forEach((target, p) => {
       const scan = found[p]!;
-      if (scan !== null) out.push(auditOf(list, target, scan, settings, mix));
+      if (scan !== null) out.push(auditOf(list, target, scan, settings, unused, mix));
       else {
         // Scores are read in any measure; only a policy file needs one that may be missing.
         const needs = 'log_propensity';
@@ -89,6 +92,21 @@ export async function auditStore(
     });
   }
   return out;
+}
+
+/** A scan knows episodes by number; a failure is told by their names. */
+async function withNames<T>(store: Store, scan: Promise<T>): Promise<T> {
+  try {
+    return await scan;
+  } catch (error) {
+    const number = error instanceof TurnwiseError ? /number (\d+) of the store/.exec(error.message) : null;
+    if (number === null) throw error;
+    const [row] = await queryRows(store, 'SELECT episode_id FROM episodes WHERE episode = $1', [
+      Number(number[1]),
+    ]);
+    const { message, exitCode } = error as TurnwiseError;
+    throw new TurnwiseError(message.replace(number[0], String(row!.episode_id)), exitCode, error);
+  }
 }
 
 /** More turns than this are better scanned than loaded: about a gigabyte of columns. */
@@ -105,11 +123,13 @@ function auditOf(
   target: NamedTarget,
   found: ScannedTarget,
   settings: AuditConfig,
+  unused: readonly Warning[],
   mix: readonly Warning[],
 ): Audit {
   const { state, candidate, rows, place, terms, noticed } = found;
   const { held, plan } = candidate;
   const warnings: Warning[] = [
+    ...unused,
     ...candidate.warnings,
     ...held.warnings,
     ...noticed,

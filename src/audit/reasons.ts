@@ -102,6 +102,15 @@ function weaknesses(
   const thin = thinnestTurn(stages, c);
   if (thin !== null && thin.essAlive >= c.minTurnEss && thin.essAlive < c.weakTurnEss)
     weak('thin-turn', thinMessage(thin, stages), thin.essAlive, c.weakTurnEss, thin.turn);
+  if (w.followers > 0 && w.events !== null && w.events < c.weakEvents)
+    weak(
+      'few-events',
+      w.events === 0
+        ? `all returns are alike in ${evaluation.clusters} tasks: an error of 0 says nothing of an outcome never seen`
+        : `outcomes are rare: the value rests on the like of ${w.events.toFixed(1)} of them in ${evaluation.clusters} tasks`,
+      w.events,
+      c.weakEvents,
+    );
   const limit = Math.min(c.weakTailIndex, w.kHatThreshold ?? c.weakTailIndex);
   if (w.kHat !== null && w.kHat > limit)
     weak('heavy-tail', `the weights have a heavy tail, Pareto k̂ ${w.kHat.toFixed(2)}`, w.kHat, limit);
@@ -139,7 +148,7 @@ function weaknesses(
   for (const e of evaluation.estimates)
     if (
       e.warnings.some((x) => x.code === 'outside-range') &&
-      estimators.some((x) => x.name === e.estimator && x.consistent)
+      (e.interval !== null || estimators.some((x) => x.name === e.estimator && x.consistent))
     )
       weak(
         'outside-range',

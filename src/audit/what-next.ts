@@ -23,6 +23,7 @@ export function whatNext(
       'low-ess',
       'low-task-ess',
       'few-task-ess',
+      'few-events',
       'low-ess-share',
       'heavy-tail',
       'one-episode',
@@ -34,6 +35,7 @@ export function whatNext(
     const factor = Math.max(
       thin ? c.weakTurnEss / Math.max(1, thin.value!) : 1,
       weights.ess < c.minEss ? c.minEss / weights.ess : 1,
+      has('few-events') ? c.weakEvents / Math.max(1, weights.events!) : 1,
       weights.essByTask < c.weakTaskEss ? c.weakTaskEss / weights.essByTask : 1,
     );
     if (factor > 1 && more) {

@@ -1,5 +1,5 @@
 import { shareInWords } from '../audit/target-share.ts';
-import { formatCount, formatInterval, formatNumber, formatShare } from '../report/format.ts';
+import { decimalsFor, formatCount, formatInterval, formatNumber, formatShare } from '../report/format.ts';
 import { inline } from '../report/plain.ts';
 import type { Audit, Reason, Stage } from '../schema/audit.ts';
 import type { Estimate } from '../schema/estimate.ts';
@@ -37,11 +37,12 @@ export function verdictText({ target, verdict, reasons }: Audit): string {
 /** All estimators side by side, with their conventions. */
 export function evaluationText({ evaluation }: Audit): string {
   const e = evaluation!;
+  const digits = decimalsOf(e);
   const rows = [e.behaviour, ...e.estimates].map((x) => [
     x.estimator,
-    formatNumber(x.value),
-    formatNumber(x.se),
-    formatInterval(x.interval),
+    formatNumber(x.value, digits),
+    formatNumber(x.se, digits),
+    formatInterval(x.interval, digits),
     formatNumber(x.ess, 1),
     x.convention,
   ]);
@@ -56,15 +57,22 @@ export function evaluationText({ evaluation }: Audit): string {
     .join('\n');
 }
 
+/** For all values of an evaluation, so that they stand below each other. */
+const decimalsOf = ({ behaviour, estimates }: Evaluation): number =>
+  Math.max(...[behaviour, ...estimates].map((x) => (x.interval === null ? 3 : decimalsFor(x.se))));
+
 /** What the doubly robust values are made of. */
-function partsText({ estimates }: Evaluation): string {
-  const rows = estimates.flatMap((x) =>
+function partsText(e: Evaluation): string {
+  const digits = decimalsOf(e);
+  const rows = e.estimates.flatMap((x) =>
     x.parts === undefined
       ? []
       : [
           [
             x.estimator,
-            ...[x.value, x.parts.regression, x.parts.correction, x.parts.ipw].map((v) => formatNumber(v)),
+            ...[x.value, x.parts.regression, x.parts.correction, x.parts.ipw].map((v) =>
+              formatNumber(v, digits),
+            ),
           ],
         ],
   );
@@ -75,8 +83,9 @@ function partsText({ estimates }: Evaluation): string {
 
 function headlineText(e: Evaluation, verdict: Audit['verdict']): string {
   const of = (name: string): Estimate | undefined => e.estimates.find((x) => x.estimator === name);
+  const digits = decimalsOf(e);
   const line = (x: Estimate): string =>
-    `  ${x.estimator.padEnd(14)}  ${formatNumber(x.value)}${x.interval === null ? '' : `  ${formatInterval(x.interval)}${verdict === 'weak' ? ' (coverage not claimed)' : ''}`}${spelled(x.estimator)}\n`;
+    `  ${x.estimator.padEnd(14)}  ${formatNumber(x.value, digits)}${x.interval === null ? '' : `  ${formatInterval(x.interval, digits)}${verdict === 'weak' ? ' (coverage not claimed)' : ''}`}${spelled(x.estimator)}\n`;
   const shown = [e.behaviour, ...(verdict === 'refused' ? [] : [of('WIS'), of('WPDIS carried')])];
   return `${casesText(e)}\n${shown.map((x) => (x ? line(x) : '')).join('')}${boundsText(e)}`;
 }
@@ -97,13 +106,14 @@ function casesText({ episodes: n, clusters, turns, measure }: Evaluation): strin
   return `Value of an episode, from ${formatCount(n.used)} episodes of ${formatCount(clusters)} tasks, ${formatCount(turns)} turns, weights by ${measure}${out.length > 0 ? ` (left out: ${out.join(', ')})` : ''}`;
 }
 
-function boundsText({ bounds }: Evaluation): string {
+function boundsText(e: Evaluation): string {
+  const { bounds } = e;
   if (bounds === null) return '';
   const source =
     bounds.range.source === 'declared'
       ? 'for returns within the declared range'
       : 'if no return leaves the range of the logs; declare it with --range';
-  return `  bounds ${formatShare(bounds.level)}    [${formatNumber(bounds.lo)}, ${formatNumber(bounds.hi)}], without assuming overlap, ${source}\n`;
+  return `  bounds ${formatShare(bounds.level)}    ${formatInterval(bounds, decimalsOf(e))}, without assuming overlap, ${source}\n`;
 }
 
 function weightsText({ weights, unsupported, usableHorizon, stages }: Audit): string {
@@ -185,7 +195,7 @@ const reached = (stages: readonly Stage[], turn: number): string =>
 const intervalHeader = (e: Evaluation): string => `${formatShare(e.config.level)} interval`;
 
 /** Reasons whose number must not be too small, and those whose number must not be too large; the message has it. */
-const AT_LEAST = ['too-few-tasks', 'low-ess', 'low-task-ess', 'few-task-ess', 'thin-turn'];
+const AT_LEAST = ['too-few-tasks', 'low-ess', 'low-task-ess', 'few-task-ess', 'few-events', 'thin-turn'];
 const SHARES = ['low-ess-share', 'one-episode'];
 const AT_MOST: Readonly<Record<string, string>> = {
   'mean-weight': ' standard errors',

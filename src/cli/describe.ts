@@ -1,5 +1,12 @@
 import { describe } from '../inspect/describe.ts';
-import { counted, formatCount, formatInterval, formatNumber, formatShare } from '../report/format.ts';
+import {
+  counted,
+  decimalsFor,
+  formatCount,
+  formatInterval,
+  formatNumber,
+  formatShare,
+} from '../report/format.ts';
 import { warningLine } from '../report/warning-line.ts';
 import type { Description, Spread } from '../schema/describe.ts';
 import { ENDINGS } from '../schema/episode.ts';
@@ -152,19 +159,21 @@ function counts(d: Description): string {
 function reward(d: Description): string {
   const r = d.reward;
   if (!r) return '';
+  const digits = decimalsFor(r.se);
+  const error = (se: number | null): string => formatNumber(se, Math.max(4, digits));
   const rows: [string, string][] = [
     [
       'mean',
-      `${formatNumber(r.mean)}  (n = ${formatCount(r.n)} of ${formatCount(r.episodes)} episodes, ${counted(r.clusters, 'task')}${r.missingTask > 0 ? '; an episode without a task is its own' : ''})`,
+      `${formatNumber(r.mean, digits)}  (n = ${formatCount(r.n)} of ${formatCount(r.episodes)} episodes, ${counted(r.clusters, 'task')}${r.missingTask > 0 ? '; an episode without a task is its own' : ''})`,
     ],
-    ['new tasks', `se ${formatNumber(r.se, 4)}, ${level(r.interval)}`],
+    ['new tasks', `se ${error(r.se)}, ${level(r.interval, digits)}`],
     [
       'these tasks',
       r.theseTasks
-        ? `se ${formatNumber(r.theseTasks.se, 4)}, ${level(r.theseTasks.interval)}`
+        ? `se ${error(r.theseTasks.se)}, ${level(r.theseTasks.interval, digits)}`
         : '– (needs a task id and two returns of every task)',
     ],
-    ['episodes alone', `se ${formatNumber(r.seNaive, 4)}, as if they were independent`],
+    ['episodes alone', `se ${error(r.seNaive)}, as if they were independent`],
     ['range', `${formatNumber(r.min)} to ${formatNumber(r.max)}`],
   ];
   const out = [
@@ -186,9 +195,12 @@ function reward(d: Description): string {
   return `Return\n${pairs(rows)}`;
 }
 
-const level = (interval: { lo: number; hi: number; level: number; method: string } | null): string =>
+const level = (
+  interval: { lo: number; hi: number; level: number; method: string } | null,
+  digits: number,
+): string =>
   interval
-    ? `${formatShare(interval.level)} ${formatInterval(interval)} (${interval.method})`
+    ? `${formatShare(interval.level)} ${formatInterval(interval, digits)} (${interval.method})`
     : 'no interval (fewer than 4 degrees of freedom: too few tasks or trials)';
 
 function histograms(d: Description): string {

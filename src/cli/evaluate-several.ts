@@ -1,5 +1,5 @@
 import { compareTargets } from '../audit/compare-targets.ts';
-import { formatCount, formatInterval, formatNumber, formatShare } from '../report/format.ts';
+import { decimalsFor, formatCount, formatInterval, formatNumber, formatShare } from '../report/format.ts';
 import type { AuditConfig } from '../schema/audit-config.ts';
 import { failure } from '../schema/error.ts';
 import type { ComparedValue, PolicyBand, PolicyComparison } from '../schema/policy-comparison.ts';
@@ -57,13 +57,14 @@ export function comparisonText({ policies, band }: PolicyComparison): string {
 function bandText(band: PolicyBand, refused: string, weak: ReadonlySet<string>): string {
   const { behaviour, compared, critical, bonferroni, single } = band;
   const level = formatShare(band.level);
+  const digits = Math.max(decimalsFor(behaviour.se), ...band.values.map((v) => decimalsFor(v.estimate.se)));
   const rows = band.values.map((v) => [
     nameOf(v),
-    formatNumber(v.estimate.value),
-    formatNumber(v.estimate.se),
-    formatInterval(v.simultaneous),
-    formatInterval(v.bonferroni),
-    formatInterval(v.estimate.interval),
+    formatNumber(v.estimate.value, digits),
+    formatNumber(v.estimate.se, digits),
+    formatInterval(v.simultaneous, digits),
+    formatInterval(v.bonferroni, digits),
+    formatInterval(v.estimate.interval, digits),
     weak.has(v.policy) || (v.against !== null && weak.has(v.against)) ? 'coverage not claimed' : '',
   ]);
   const header = ['', band.estimator, 'se', `simultaneous ${level}`, 'Bonferroni', 'this one alone', ''];
@@ -73,7 +74,7 @@ function bandText(band: PolicyBand, refused: string, weak: ReadonlySet<string>):
       : `  ± ${formatNumber(critical)} standard errors (max-t), Bonferroni ${formatNumber(bonferroni)}, one alone ${formatNumber(single)}\n`;
   return [
     `${formatCount(compared)} numbers compared${refused}: their simultaneous intervals hold all at once with ${level}\n`,
-    `  same ${formatCount(band.episodes)} episodes of ${formatCount(band.clusters)} tasks for all; logging policy ${formatNumber(behaviour.value)} ${formatInterval(behaviour.interval)}\n`,
+    `  same ${formatCount(band.episodes)} episodes of ${formatCount(band.clusters)} tasks for all; logging policy ${formatNumber(behaviour.value, digits)} ${formatInterval(behaviour.interval, digits)}\n`,
     table(header, rows, [1, 2, 3, 4, 5]),
     errors,
     `  ${band.method}\n`,

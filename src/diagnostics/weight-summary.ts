@@ -1,5 +1,6 @@
 import { tailIndex, tailThreshold } from '../math/pareto.ts';
-import { sum } from '../math/sum.ts';
+import { skewness } from '../math/statistics.ts';
+import { sum, sumOf } from '../math/sum.ts';
 import type { WeightSummary } from '../schema/audit.ts';
 import { effectiveSampleSize } from '../weights/effective-sample-size.ts';
 import type { EpisodeWeights } from '../weights/episode-weights.ts';
@@ -29,7 +30,21 @@ export function weightSummary(w: EpisodeWeights): WeightSummary {
     kHatReturn: tailOfReturn.k,
     kHatReturnReason: tailOfReturn.reason,
     kHatThreshold: n > 1 ? tailThreshold(n) : null,
+    events: events(w, total),
   };
+}
+
+/** K/G₁² of the tasks' Σ w_i (G_i − V̂), V̂ = WIS, of which its error is the sum; 0 where all returns are alike. */
+function events({ n, weight, returns, clusters }: EpisodeWeights, total: number): number | null {
+  const used = returns.filter((_, i) => weight[i]! > 0);
+  if (used.every((G) => G === used[0])) return 0;
+  const V = sumOf(n, (i) => weight[i]! * returns[i]!) / total;
+  const out = new Float64Array(clusters.count);
+  for (let i = 0; i < n; i++) {
+    const c = clusters.of[i]!;
+    out[c] = out[c]! + weight[i]! * (returns[i]! - V);
+  }
+  return finite(clusters.count / skewness(out) ** 2);
 }
 
 const finite = (x: number): number | null => (Number.isFinite(x) ? x : null);

@@ -1,6 +1,6 @@
-import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { ColumnData } from '../store/batch.ts';
+import { workerUrl } from '../threads/worker-url.ts';
 import type { LineBlock } from './line-blocks.ts';
 import { type Amend, type ParsedBlock, parseCanonicalBlock } from './parse-block.ts';
 import { segmentScanner } from './segment-scan.ts';
@@ -25,7 +25,7 @@ export function inlineParser(maxBytes: number, amend?: Amend): BlockParser {
 
 /** In one other thread, so that parsing and appending overlap; blocks and columns change hands uncopied. */
 export function threadParser(maxBytes: number): BlockParser {
-  const worker = new Worker(workerUrl(), { workerData: maxBytes });
+  const worker = new Worker(workerUrl(import.meta.url, 'parse-worker'), { workerData: maxBytes });
   const waiting: { resolve(parsed: ParsedBlock): void; reject(error: unknown): void }[] = [];
   const fail = (error: unknown) => {
     for (const { reject } of waiting.splice(0)) reject(error);
@@ -45,19 +45,6 @@ export function threadParser(maxBytes: number): BlockParser {
       await worker.terminate();
     },
   };
-}
-
-/**
- * The worker's file beside this one. Built, it is JavaScript; from source, as in the tests and the
- * benchmarks, it is TypeScript, which a thread reads only once it has registered a loader itself.
- */
-function workerUrl(): URL {
-  const extension = extname(import.meta.url);
-  const url = new URL(`./parse-worker${extension}`, import.meta.url);
-  if (extension === '.js') return url;
-  const loader = import.meta.resolve('tsx/esm/api');
-  const code = `import { register } from '${loader}'; register(); await import('${url.href}');`;
-  return new URL(`data:text/javascript,${encodeURIComponent(code)}`);
 }
 
 /** The buffers under the columns of a block, for handing them over. */

@@ -27,6 +27,8 @@ function issueText(issue: z.core.$ZodIssue, schema: z.ZodType): string {
   const subject = at === '' ? '' : `${at}: `;
   if (issue.code === 'unrecognized_keys')
     return `${subject}unknown column ${issue.keys.map((k) => unknownName(k, columnsAt(schema, issue.path))).join(', ')}`;
+  if (issue.code === 'invalid_format' && issue.format === 'datetime')
+    return `${subject}is no ISO 8601 time, expected as 2026-01-31T09:30:00Z or with an offset like +01:00`;
   if (issue.message.endsWith('received undefined')) {
     const expected =
       issue.code === 'invalid_type' && issue.expected !== 'nonoptional' ? `, expected ${issue.expected}` : '';

@@ -1,3 +1,5 @@
+import { replaceLeast } from './least-heap.ts';
+
 /**
  * The m largest of the values, ascending; all of them where there are fewer. A heap of the largest so
  * far: O(n + (values that enter) log m), no copy of the whole.
@@ -10,17 +12,7 @@ export function largest(values: ArrayLike<number>, m: number): Float64Array {
   heap.sort(); // ascending is a heap
   for (let i = size; i < values.length; i++) {
     const x = values[i]!;
-    if (x <= heap[0]!) continue;
-    let at = 0;
-    for (;;) {
-      let child = 2 * at + 1;
-      if (child >= size) break;
-      if (child + 1 < size && heap[child + 1]! < heap[child]!) child++;
-      if (heap[child]! >= x) break;
-      heap[at] = heap[child]!;
-      at = child;
-    }
-    heap[at] = x;
+    if (x > heap[0]!) replaceLeast(heap, size, x);
   }
   return heap.sort();
 }

@@ -13,6 +13,15 @@ export function variance(values: ArrayLike<number>, ddof = 1): number {
   return sumOf(n, (i) => (values[i]! - centre) ** 2) / (n - ddof);
 }
 
+/** G₁ = m₃/m₂^{3/2}, moments about the mean; NaN without spread. */
+export function skewness(values: ArrayLike<number>): number {
+  const n = values.length;
+  const centre = centreOf(values);
+  const spread = Math.sqrt(variance(values, 0));
+  const cube = (d: number): number => d * d * d;
+  return sumOf(n, (i) => cube((values[i]! - centre) / spread)) / n;
+}
+
 /** Quantile of type 7 (the default of R and NumPy): x₍ₕ₎ interpolated at h = (n − 1) q. NaN of nothing. */
 export function quantile(values: ArrayLike<number>, q: number): number {
   return quantileSorted(Float64Array.from(values).sort(), q);
@@ -30,6 +39,7 @@ export function quantileSorted(sorted: ArrayLike<number>, q: number): number {
 }
 
 export interface ClusterVariance {
+  readonly mean: number;
   /** Of the mean of ψ; NaN with fewer than two clusters. */
   readonly variance: number;
   readonly se: number;
@@ -60,11 +70,20 @@ export function clusterVariance(
   for (let c = 0; c < count; c++) clusters += present[c]!;
   const squares = sumOf(count, (c) => sums[c]! ** 2);
   const v = clusters < 2 ? Number.NaN : ((clusters / (clusters - 1)) * squares) / (n * n);
-  return { variance: v, se: Math.sqrt(v), clusters };
+  return { mean: centre, variance: v, se: Math.sqrt(v), clusters };
 }
 
 /** The mean again, taken from the first value, so that equal values have deviations of exactly 0. */
 function centreOf(values: ArrayLike<number>): number {
   const first = values[0]!;
-  return first + sumOf(values.length, (i) => values[i]! - first) / values.length;
+  let total = 0;
+  let lost = 0;
+  // As `sumOf`, without a call a value.
+  for (let i = 0; i < values.length; i++) {
+    const x = values[i]! - first;
+    const next = total + x;
+    lost += Math.abs(total) >= Math.abs(x) ? total - next + x : x - next + total;
+    total = next;
+  }
+  return first + (Number.isFinite(total) ? total + lost : total) / values.length;
 }

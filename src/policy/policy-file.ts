@@ -9,6 +9,12 @@ export const WHEN_KEYS = 'turn, features.K, task_id or last_action_class';
 const isWhenKey = (key: string): boolean =>
   /^(turn|features\.(0|[1-9]\d*)|task_id|last_action_class)$/.test(key);
 
+/** The two mistakes that have a name: the logarithm, and a density or a percentage. */
+const Probability = z
+  .number()
+  .min(0, { error: ({ input }) => `is negative, got ${input}, expected a probability, not its logarithm` })
+  .max(1, { error: ({ input }) => `is above 1, got ${input}, expected a probability` });
+
 export const PolicyRule = z.strictObject({
   when: z
     .record(z.string(), Matched)
@@ -17,9 +23,7 @@ export const PolicyRule = z.strictObject({
       `Conditions that must all hold; keys ${WHEN_KEYS}; a value or a list of values. Turns count from 0. ` +
         'The first turn has no last action class. Empty: always.',
     ),
-  probabilities: z
-    .record(z.string(), z.number().min(0).max(1))
-    .describe('Action class → π; sums to 1; absent: 0.'),
+  probabilities: z.record(z.string(), Probability).describe('Action class → π; sums to 1; absent: 0.'),
 });
 export type PolicyRule = z.infer<typeof PolicyRule>;
 

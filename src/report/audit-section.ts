@@ -1,4 +1,5 @@
 import type { Audit, Stage } from '../schema/audit.ts';
+import type { Estimate } from '../schema/estimate.ts';
 import type { Report } from '../schema/report.ts';
 import { warningsList } from './describe-section.ts';
 import { escapeHtml } from './escape.ts';
@@ -141,6 +142,7 @@ function one(a: Audit): Html[] {
             ['value', 'SE', 'interval'],
             { grey: (i) => aside(estimates[i]!.estimator) },
           ),
+          ...doublyRobustParts(estimates),
           ...(estimates.some((e) => aside(e.estimator))
             ? [
                 paragraph(
@@ -152,6 +154,24 @@ function one(a: Audit): Html[] {
             : []),
         ]
       : []),
+  ];
+}
+
+/** A doubly robust value says what it is made of: a model that does all the work is no cross-check. */
+function doublyRobustParts(estimates: readonly Estimate[]): Html[] {
+  const rows = estimates.flatMap((e) =>
+    e.parts === undefined
+      ? []
+      : [[e.estimator, e.value, e.parts.regression, e.parts.correction, e.parts.ipw] as const],
+  );
+  if (rows.length === 0) return [];
+  return [
+    table(
+      ['estimator', 'value', '= regression', '+ correction', 'weights alone'],
+      rows.map(([name, ...values]) => [name, ...values.map((x) => formatNumber(x))]),
+      ['value', '= regression', '+ correction', 'weights alone'],
+    ),
+    paragraph('What the doubly robust values are made of.', 'note'),
   ];
 }
 

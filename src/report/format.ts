@@ -13,6 +13,15 @@ export function formatNumber(value: number | null | undefined, digits = 3): stri
     .replace(/^(−?\d+)(?=\.|$)/, (whole) => whole.replace(/\B(?=(\d{3})+$)/g, ','));
 }
 
+/**
+ * Digits after the point that show two of a standard error, 3 at least: for a value, its error and its interval.
+ * A click rate of 0.0057 ± 0.0014 says nothing as 0.006 ± 0.001.
+ */
+export function decimalsFor(se: number | null | undefined): number {
+  if (!se || !Number.isFinite(se)) return 3;
+  return Math.min(9, Math.max(3, 1 - Math.floor(Math.log10(se))));
+}
+
 /** With its sign and no exponent for what rounds to 0: for columns of differences. */
 export function formatSigned(value: number, digits = 3): string {
   if (Math.abs(value) < 10 ** -digits / 2) return (0).toFixed(digits);
@@ -34,5 +43,5 @@ export const counted = (value: number, what: string): string =>
 export const formatShare = (value: number | null | undefined): string =>
   value === null || value === undefined || Number.isNaN(value) ? '–' : `${formatNumber(100 * value, 1)} %`;
 
-export const formatInterval = (interval: Pick<Interval, 'lo' | 'hi'> | null): string =>
-  interval === null ? '–' : `[${formatNumber(interval.lo)}, ${formatNumber(interval.hi)}]`;
+export const formatInterval = (interval: Pick<Interval, 'lo' | 'hi'> | null, digits = 3): string =>
+  interval === null ? '–' : `[${formatNumber(interval.lo, digits)}, ${formatNumber(interval.hi, digits)}]`;

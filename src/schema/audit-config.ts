@@ -80,6 +80,13 @@ export const AuditConfig = EvaluationConfig.extend({
     .max(1)
     .default(0.1)
     .describe('Weak beyond: one rollout then carries a tenth of the answer.'),
+  weakEvents: z
+    .number()
+    .min(0)
+    .default(25)
+    .describe(
+      'Weak below. Cochran’s rule (1977, on the validity of the normal approximation): with fewer tasks than 25 times the squared skewness, a 95 % interval by t misses in more than 6 % of samples. It sees what no weight shows: outcomes that are rare.',
+    ),
   weakTailIndex: z
     .number()
     .default(0.7)

@@ -63,6 +63,12 @@ export const WeightSummary = z.strictObject({
   kHatReturn: z.number().nullable().describe('Of |w · G|.'),
   kHatReturnReason: z.string().nullable(),
   kHatThreshold: z.number().nullable(),
+  events: z
+    .number()
+    .nullable()
+    .describe(
+      'Tasks over the squared skewness of what they add to WIS: about as many rare outcomes stand behind the value; 0 where all returns are alike. null: no skew.',
+    ),
 });
 export type WeightSummary = z.infer<typeof WeightSummary>;
 

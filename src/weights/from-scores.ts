@@ -3,6 +3,7 @@ import type { TrainedOn } from '../schema/trained-on.ts';
 import type { Warning } from '../schema/warning.ts';
 import type { Store } from '../store/store.ts';
 import type { Trajectories } from '../trajectories/trajectories.ts';
+import { abortedRewards } from './aborted-rewards.ts';
 import { behaviourColumn, checkLogColumn, columnName } from './behaviour-column.ts';
 import { percent } from './behaviour-coverage.ts';
 import { heldOut } from './held-out.ts';
@@ -30,13 +31,13 @@ export async function logRatiosFromScores(
   const trained = trainedOn ?? (await scoredTrainedOn(store, policy));
   const sources = await readSources(store);
   const scores = await readScores(store, t, policy);
-  const shares: string[] = [];
+  const shares: { readonly measure: Measure; readonly share: number }[] = [];
   for (const { measure, trajectories, warnings } of measures) {
     const held = heldOut(trajectories, trained, sources);
     const used = withReturn(held.trajectories);
     const target = measure === 'logprob' ? scores.logprob : scores.logPropensity;
     const share = shareOf(used, target);
-    shares.push(`${measure} on ${percent(share)}`);
+    shares.push({ measure, share });
     if (share < 1) continue;
     const behaviour = behaviourColumn(t, measure);
     const noticed = [
@@ -55,7 +56,7 @@ export async function logRatiosFromScores(
       trajectories: held.trajectories,
       values,
       held: { episodes: held.episodes, tasks: held.tasks, known: held.known },
-      warnings: [...warnings, ...held.warnings, ...noticed],
+      warnings: [...abortedRewards(t), ...warnings, ...held.warnings, ...noticed],
       table: null,
     };
   }
@@ -66,11 +67,13 @@ export async function logRatiosFromScores(
   const logged = measures.map((m) => m.measure);
   if (scored.length > 0 && !scored.some((m) => logged.includes(m)))
     throw otherMeasure(policy, scored, logged);
+  // A measure that holds no score at all was not meant.
+  const meant = shares.some((x) => x.share > 0) ? shares.filter((x) => x.share > 0) : shares;
   throw failure({
     subject: `target "${policy}"`,
     wrong: 'covers only some turns',
-    got: shares.join(', '),
-    expected: `${measures.map((m) => m.measure).join(' or ')} on every turn, as the behaviour is logged`,
+    got: meant.map((x) => `${x.measure} on ${percent(x.share)}`).join(', '),
+    expected: `${meant.map((x) => x.measure).join(' or ')} on every turn, as the behaviour is logged`,
     fix: 'Score every logged turn under the target, those of unfinished episodes left aside.',
   });
 }

@@ -5,7 +5,7 @@ import type { Store } from '../store/store.ts';
 import { numbersOf, textOf } from '../trajectories/column-copy.ts';
 import type { Trajectories } from '../trajectories/trajectories.ts';
 import type { SourceName } from './held-out.ts';
-import { episodeRows, turnRow } from './token-sums.ts';
+import { episodeRows, SUM_OF_TOKENS, turnRow } from './token-sums.ts';
 
 /** Names of the policies that a store holds log-probabilities of. */
 export async function scoredPolicies(store: Store): Promise<string[]> {
@@ -65,7 +65,7 @@ export const SCORES = `
   FROM scores WHERE policy = $1 AND turn IS NOT NULL
   UNION ALL
   SELECT episode, turn,
-         CASE WHEN count(*) = count(lp) THEN sum(lp::DOUBLE) END, NULL, any_value(logprob_kind)
+         ${SUM_OF_TOKENS}, NULL, any_value(logprob_kind)
   FROM (
     SELECT s.episode AS episode, s.segment AS segment, s.logprob_kind AS logprob_kind, s.source AS source,
            unnest(g.token_turn) AS turn, unnest(g.action_mask) AS action, unnest(s.logprobs) AS lp

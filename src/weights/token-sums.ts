@@ -3,9 +3,16 @@ import type { Store } from '../store/store.ts';
 import { numbersOf } from '../trajectories/column-copy.ts';
 import type { Trajectories } from '../trajectories/trajectories.ts';
 
-/** Σ log b over the action tokens of each turn, where every one of them has its log-probability. */
+/**
+ * Σ over the action tokens of a turn, where every one of them has its log-probability. Where one is above 0
+ * that one instead, so that the turn is refused for it: a sum with the others would hide it.
+ */
+export const SUM_OF_TOKENS =
+  'CASE WHEN count(*) = count(lp) THEN CASE WHEN max(lp) > 1e-6 THEN max(lp)::DOUBLE ELSE sum(lp::DOUBLE) END END';
+
+/** log b of each turn from its tokens. */
 export const SUMS = `
-  SELECT episode, turn, CASE WHEN count(*) = count(lp) THEN sum(lp::DOUBLE) END AS logprob
+  SELECT episode, turn, ${SUM_OF_TOKENS} AS logprob
   FROM (
     SELECT episode, unnest(token_turn) AS turn, unnest(action_mask) AS action, unnest(behaviour_logprobs) AS lp
     FROM segments WHERE behaviour_logprobs IS NOT NULL AND token_turn IS NOT NULL

@@ -34,8 +34,7 @@ test.each([
   ['seven digits, below', { a: half(7), b: half(7) }],
 ])('rounded propensities are fine: %s', (_, log) => {
   const a = run(oneTurn(2000, 100, log), even);
-  expect(a.reasons).toEqual([]);
-  expect(a.verdict).toBe('supported');
+  expect(a.reasons.map((r) => r.code)).toEqual(['few-events']); // every return is 1
   for (const e of a.evaluation!.estimates)
     expect(e.warnings.map((w) => w.code)).not.toContain('outside-range');
 });

@@ -38,6 +38,35 @@ test('near targets are supported and covered, far ones refused; one seed, one ta
   await expect(bench(['--targets', 'nobody'])).rejects.toThrow(/unknown target "nobody"/);
 });
 
+test('a fixed-seed part of the study: near targets are covered within binomial error, far ones refused', async () => {
+  const targets = 'patient 0.1,eager,patient 1';
+  const study = await run(
+    '--replicates',
+    '120',
+    '--tasks',
+    '60',
+    '--targets',
+    targets,
+    '--bootstrap',
+    '199',
+    '--seed',
+    '4',
+  );
+  const [near, eager, far] = study.settings;
+  expect(far!.share).toEqual({ supported: 0, weak: 0, refused: 1 });
+  for (const setting of [near!, eager!]) {
+    expect(setting.share.supported, setting.target).toBeGreaterThan(0.8);
+    for (const c of setting.intervals.filter((x) => x.verdict === 'supported')) {
+      // 16 cells: one below .0005 of its binomial would be a chance of .8 % in all, were they independent.
+      expect(
+        c.chance,
+        `${setting.target} ${c.estimator} ${c.interval}: ${c.covered} of ${c.intervals}`,
+      ).toBeGreaterThan(0.0005);
+      expect(c.coverage).toBeLessThan(1); // wide enough to cover all is no interval
+    }
+  }
+});
+
 test('the logs follow the law: PDIS within four exact standard errors of the value', () => {
   const logs = toolAgentLogs(8000, 1, 3); // each task one rollout: independent
   for (const name of ['behaviour', 'soft', 'eager'] as const) {

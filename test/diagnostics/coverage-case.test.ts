@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 
 import { balance } from '../../src/diagnostics/balance.ts';
 import { diagnose } from '../../src/diagnostics/diagnose.ts';
+import { stageTable } from '../../src/diagnostics/stages.ts';
 import { weightSummary } from '../../src/diagnostics/weight-summary.ts';
 import type { BehaviourTable } from '../../src/policy/behaviour-table.ts';
 import { Diagnostics } from '../../src/schema/diagnostics.ts';
@@ -80,10 +81,12 @@ test.each([
   const ratios = ratiosOf(target);
   const w = episodeWeights(ratios);
   const d = diagnose(ratios, w);
+  const stages = stageTable(w);
   expect(Diagnostics.parse(JSON.parse(JSON.stringify(d)))).toEqual(d);
   d.stages.forEach((s, k) => {
     expect(s.followers).toBe(want.followers[k]);
     near(s.kishDeff! * want.ESS_cumulative[k]!, 1000);
+    near(stages[k]!.essCarried / w.n, want.ESS_over_n[k]!);
     near(s.essPerFollower, want.ESS_over_followers[k]!);
     for (const { alpha, share } of s.positivity!.below)
       near(share, want.share_pi_target_below[String(alpha) as '0.01'][k]!);

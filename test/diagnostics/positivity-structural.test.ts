@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { bothPolicies } from '../../src/diagnostics/both-policies.ts';
 import { diagnose } from '../../src/diagnostics/diagnose.ts';
 import { realisticOptimum } from '../../src/diagnostics/realistic-optimum.ts';
+import { isRealistic } from '../../src/diagnostics/realistic-set.ts';
 import { truncationCurve } from '../../src/diagnostics/truncation-curve.ts';
 import { unsupportedBounds } from '../../src/diagnostics/unsupported-bounds.ts';
 import { behaviourFromPolicyFile } from '../../src/policy/behaviour-table.ts';
@@ -86,7 +87,9 @@ test.each(['always_1', 'x2rule', 'soft'] as const)(
     expect(w.n).toBe(1600);
     const both = bothPolicies(ratios);
     if (typeof both === 'string') throw new Error(both);
-    const bounds = unsupportedBounds(both, w, [-2, 3], 'remaining value');
+    const [least, most] = known.reward2_mean_bounds.map(Number) as [number, number];
+    const bounds = unsupportedBounds(both, w, [least, most], 'remaining value');
+    expect(bounds.mass === 0).toBe(want.identified);
     near(bounds.mass, want.unsupported_mass_under_pi.value);
     near(bounds.lo, want.bounds[0]!.value);
     near(bounds.hi, want.bounds[1]!.value);
@@ -130,20 +133,19 @@ test.each([
   const C = behaviour.classes.length;
   const best = realisticOptimum(t, cells, (s, a) => behaviour.probabilities[s * C + a]!, alpha);
   near(best.value, want.V.value);
+  const setAt = (s: number) =>
+    bits.filter((a) => isRealistic(behaviour.probabilities[s * C + code(String(a))]!, alpha));
   histories.forEach(([x1, a1, x2]) => {
     const s = cells.indexOf(2 + 4 * x1 + 2 * a1 + x2);
     const key = `(${x1}, ${a1}, ${x2})` as keyof typeof want.d2;
     expect(t.turns.actionClass.values[best.choice[s]!], key).toBe(String(want.d2[key]));
-    const set = bits.filter((a) => {
-      const b = behaviour.probabilities[s * C + code(String(a))]!;
-      return b > 0 && b >= alpha;
-    });
-    expect(set).toEqual(want.action_sets2[key]);
+    expect(setAt(s)).toEqual(want.action_sets2[key]);
   });
-  for (const x1 of bits)
-    expect(t.turns.actionClass.values[best.choice[cells.indexOf(x1)]!]).toBe(
-      String(want.d1[String(x1) as '0']),
-    );
+  for (const x1 of bits) {
+    const s = cells.indexOf(x1);
+    expect(setAt(s)).toEqual(want.action_sets1[String(x1) as '0']);
+    expect(t.turns.actionClass.values[best.choice[s]!]).toBe(String(want.d1[String(x1) as '0']));
+  }
 });
 
 test('the truncation curve at given caps', () => {

@@ -46,6 +46,14 @@ test('every problem of a record is told, with its column and the name it may sta
   ]);
 });
 
+test('a time as most programs print it is told what is missing', () => {
+  const started = (started_at: string) => reason({ episode_id: 'a', turns: [], started_at });
+  for (const wrong of ['2026-01-31 09:30:00+00:00', '2026-01-31T09:30:00', 'yesterday'])
+    expect(started(wrong)).toBe(
+      'started_at: is no ISO 8601 time, expected as 2026-01-31T09:30:00Z or with an offset like +01:00',
+    );
+});
+
 test('an array of nothing but wrong values does not make a page of text', () => {
   const token_ids = Array.from({ length: 50 }, () => 'x');
   const told = reason({ episode_id: 'a', turns: [], segments: [{ token_ids, action_mask: [] }] });

@@ -72,3 +72,14 @@ test('the same product in another order is the same atom', () => {
   expect(k).toBeNull();
   expect(Number(/(\d+) distinct/.exec(reason!)?.[1] ?? 1)).toBeLessThanOrEqual(16);
 });
+
+test('ten atoms, each with the last bits of five ways to multiply, are ten', () => {
+  const ulp = 2 ** -52;
+  const bulk = Array.from({ length: 260 }, (_, i) => 1 + i / 1000);
+  const top = Array.from({ length: 55 }, (_, i) => (2 + (i % 10)) * (1 + Math.floor(i / 10) * ulp));
+  expect(new Set(top).size).toBeGreaterThan(40);
+  expect(tailIndex([...bulk, ...top])).toMatchObject({
+    k: null,
+    reason: expect.stringMatching(/10 distinct/),
+  });
+});

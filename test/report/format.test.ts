@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
-import { formatCount, formatInterval, formatNumber, formatShare } from '../../src/report/format.ts';
+import {
+  decimalsFor,
+  formatCount,
+  formatInterval,
+  formatNumber,
+  formatShare,
+} from '../../src/report/format.ts';
 
 test.each([
   [0.42, 3, '0.420'],
@@ -20,4 +26,16 @@ test('counts, shares and intervals', () => {
   expect(formatShare(0.0525)).toBe('5.3 %');
   expect(formatInterval({ lo: -0.3, hi: 1 })).toBe('[−0.300, 1.000]');
   expect(formatInterval(null)).toBe('–');
+});
+
+test.each([
+  [0.0014, 4], // 0.0057 ± 0.0014
+  [0.00068, 5],
+  [0.0123, 3],
+  [0.2, 3],
+  [1e-12, 9],
+  [0, 3],
+  [null, 3],
+])('a standard error of %s is shown with %s decimals: two digits of it, three at least', (se, want) => {
+  expect(decimalsFor(se)).toBe(want);
 });

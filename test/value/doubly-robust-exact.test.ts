@@ -60,7 +60,7 @@ test.each(POLICIES)('with the true Q the variance of DR is the efficiency bound:
   const { V, efficiency_bound_NMDP } = exact.policies[name];
   const { psi } = dr.estimate(w, stages, given(ratios, w, trueQ(name)));
   const variance = E((i) => (psi[i]! - V) ** 2);
-  expect(Math.abs(variance / efficiency_bound_NMDP - 1)).toBeLessThanOrEqual(1e-9);
+  expect(Math.abs(variance / efficiency_bound_NMDP - 1)).toBeLessThanOrEqual(1e-10);
 });
 
 test.each(POLICIES)('E[V-only DR] = V with any V, that of the behaviour among them: %s', (name) => {

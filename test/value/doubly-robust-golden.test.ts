@@ -109,6 +109,34 @@ test('the expected WDR follows from the definition, stage by stage', () => {
   }
 });
 
+test('another reading of the alive convention, w_{t−1} over those alive at t, is 639/200 and not ours', () => {
+  const cumulative = rows.map((turns) => {
+    let w = one;
+    return turns.map(([e, b]) => {
+      w = times(w, over(e!, b!));
+      return w;
+    });
+  });
+  const zero = rational(0);
+  let value = zero;
+  let g = one;
+  for (let t = 0; t < 3; t++) {
+    const alive = cumulative.filter((w) => w.length > t);
+    const sumAt = (u: number) => alive.reduce((a, w) => plus(a, u < 0 ? one : w[u]!), zero);
+    rows.forEach((turns, i) => {
+      if (turns[t] === undefined) return;
+      const [, , r, q, v] = turns[t]!;
+      const now = over(cumulative[i]![t]!, sumAt(t));
+      const before = over(t === 0 ? one : cumulative[i]![t - 1]!, sumAt(t - 1));
+      value = plus(value, times(g, plus(times(now, minus(r!, q!)), times(before, v!))));
+    });
+    g = times(g, rational(gamma));
+  }
+  const [printed] = /\d+\/\d+$/.exec(known.golden.definitions.WDR)!;
+  expect(minus(value, rational(printed)).p).toBe(0n);
+  expect(run(rows).of(wdrAlive).value).not.toBeCloseTo(toNumber(value), 1);
+});
+
 test('influence values are the derivative: ψ_i − V̂ is n times what one more copy of episode i adds', () => {
   const copies = 400;
   const base = Array.from({ length: copies }, () => rows).flat();

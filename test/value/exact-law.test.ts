@@ -37,7 +37,7 @@ test.each(POLICIES)('E[IS] = E[PDIS] = V by full enumeration: %s', (name) => {
   ] as const) {
     const x = psi(estimator, w);
     expect(Math.abs(E((i) => x[i]!) - V)).toBeLessThanOrEqual(1e-12);
-    expect(Math.abs(E((i) => (x[i]! - V) ** 2) / variance - 1)).toBeLessThanOrEqual(1e-9);
+    expect(Math.abs(E((i) => (x[i]! - V) ** 2) / variance - 1)).toBeLessThanOrEqual(1e-10);
   }
 });
 
@@ -48,7 +48,7 @@ test.each(POLICIES)('E[w] = 1 and E[w²] at every turn, carried forward: %s', (n
     expect(Math.abs(E(at) - 1)).toBeLessThanOrEqual(1e-12);
     expect(
       Math.abs(E((i) => at(i) ** 2) / exact.policies[name].E_rho2_all_carried_forward[t]! - 1),
-    ).toBeLessThanOrEqual(1e-9);
+    ).toBeLessThanOrEqual(1e-10);
   }
 });
 

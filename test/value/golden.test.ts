@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { Episode } from '../../src/schema/episode.ts';
 import { trajectoriesFromEpisodes } from '../../src/trajectories/build.ts';
 import { evaluate } from '../../src/value/evaluate.ts';
+import { episodeWeights } from '../../src/weights/episode-weights.ts';
 import type { LogRatios } from '../../src/weights/ratios.ts';
 import known from '../fixtures/ope-known-answers.json' with { type: 'json' };
 import { minus, over, plus, type Rational, rational, times, toNumber } from '../helpers/rational.ts';
@@ -110,6 +111,8 @@ test('numeric traps', () => {
   const same = Array.from({ length: 400 }, () => [rational('1/50'), rational('1/50'), rational(1)]);
   const long = evaluate(ratiosOf([same, same]));
   for (const e of long.estimates) expect(e.value).toBe(400);
+  const ratio = known.numeric_traps[1]!.ratio!;
+  expect([...episodeWeights(ratiosOf([same, same])).weights]).toEqual(new Array(800).fill(ratio));
 });
 
 test('a weight beyond a double on a reward of 0 adds 0, and hides no other', () => {

@@ -58,6 +58,14 @@ test.prop([seed, target], { numRuns: 20 })(
       near(same.estimates[i]!.se!, x.se!); // the same tasks twice say nothing new of new tasks
       near(more.estimates[i]!.value!, x.value);
       near(more.estimates[i]!.se!, (x.se! * Math.sqrt(19 / 39) * Math.sqrt(40 / 20)) / Math.sqrt(2));
+      const width = ({ estimates }: Evaluation) => {
+        const { interval } = estimates[i]!;
+        return interval === null ? null : interval.hi - interval.lo;
+      };
+      if (width(a) === null) return;
+      near(width(same)!, width(a)!);
+      // By more than √2: 39 degrees of freedom for 19, t at .975 from tables.
+      near(width(more)!, (width(a)! * 2.022690920036761 * Math.sqrt(19 / 39)) / 2.0930240544082634);
     });
   },
 );

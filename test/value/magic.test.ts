@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import { resampleCounts } from '../../src/math/bootstrap.ts';
 import { clusterVariance } from '../../src/math/statistics.ts';
 import { dm } from '../../src/value/dm.ts';
+import { taskBuckets } from '../../src/value/intervals/buckets.ts';
 import { blend, magic } from '../../src/value/magic.ts';
 import { episodeQ } from '../../src/value/nuisances.ts';
 import { qValues } from '../../src/value/q-values.ts';
@@ -104,6 +106,47 @@ test('bbᵀ, not bᵀb: the shares satisfy the conditions of the minimum of xᵀ
     const ignored = gradientOf(() => 0);
     expect(Math.min(...ignored.gradient)).toBeLessThan(ignored.value * 0.9);
   }
+});
+
+test('b is the signed distance from the middle half of WDR on resampled tasks, 0 within it', () => {
+  const signs = new Set<number>();
+  for (const by of [-2, 0, 0.5]) {
+    const { w, stages, corrected } = setting('soft', by); // 500 rollouts, each a task of its own
+    const { g, bias } = blend(corrected, stages, { seed: 3, replicates: 80 });
+    const { of, count } = taskBuckets(w);
+    expect(count).toBe(w.n);
+    const drawnTasks = new Int32Array(w.n);
+    const counts = new Int32Array(w.n);
+    const length = (i: number) => w.offsets[i + 1]! - w.offsets[i]!;
+    const drawn = Array.from({ length: 80 }, (_, replicate) => {
+      resampleCounts(3, replicate, drawnTasks);
+      of.forEach((b, i) => {
+        counts[i] = drawnTasks[b]!;
+      });
+      let value = counts.reduce((total, m, i) => total + m * corrected.unconditional[i]!, 0) / w.n;
+      for (let t = 0; t < w.stages; t++) {
+        let [a, b] = [0, 0];
+        for (let i = 0; i < w.n; i++) {
+          const here = t < length(i);
+          const x = here ? w.weights[w.offsets[i]! + t]! : Math.exp(w.logWeight[i]!);
+          b += counts[i]! * x;
+          if (here) a += counts[i]! * x * corrected.rewards[w.offsets[i]! + t]!;
+        }
+        value += a / b;
+      }
+      return value;
+    }).sort((x, y) => x - y);
+    // Type 7 of 80 values: places 19.75 and 59.25 from 0.
+    const at = (place: number) =>
+      drawn[Math.floor(place)]! + (place % 1) * (drawn[Math.ceil(place)]! - drawn[Math.floor(place)]!);
+    const wdr = g.at(-1)!;
+    const [lo, hi] = [Math.min(wdr, at(19.75)), Math.max(wdr, at(59.25))];
+    g.forEach((v, k) => {
+      expect(bias[k]).toBeCloseTo(v > hi ? v - hi : v < lo ? v - lo : 0, 10);
+      signs.add(Math.sign(bias[k]!));
+    });
+  }
+  expect([...signs].sort()).toEqual([-1, 0, 1]);
 });
 
 test('a hopeless model gets no share, a true one most of it where the weights are wild', () => {

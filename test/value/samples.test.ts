@@ -1,5 +1,3 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { stageTable } from '../../src/diagnostics/stages.ts';
 import { weightSummary } from '../../src/diagnostics/weight-summary.ts';
@@ -115,21 +113,5 @@ test.each(Object.keys(twoStagePolicies) as (keyof typeof twoStagePolicies)[])(
     near(second!.meanWeight, want.mean_w);
     near(weightSummary(w).largestWeight, want.max_w);
     expect(of('WPDIS alive').interval).not.toBeNull(); // of one length the conventions agree
-  },
-);
-
-const cases = resolve(import.meta.dirname, '../../../shared/cases');
-test.skipIf(!existsSync(cases))(
-  'the fixtures are those of the cases (skipped: ../shared is not here)',
-  () => {
-    const read = (...path: string[]) => readFileSync(resolve(...path), 'utf8');
-    const fixtures = resolve(import.meta.dirname, '../fixtures');
-    for (const [ours, theirs] of [
-      ['agent-turns-exact.csv', 'agent-turns-exact/data.csv'],
-      ['exact-two-stage-sample400.csv', 'exact-two-stage/sample400.csv'],
-    ] as const)
-      expect(read(fixtures, ours)).toBe(read(cases, theirs));
-    const expected = JSON.parse(read(cases, 'agent-turns-exact/expected.json'));
-    for (const name of POLICIES) expect(expected.sample[name]).toMatchObject(exact.sample[name]);
   },
 );

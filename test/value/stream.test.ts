@@ -2,7 +2,6 @@ import { fc, test } from '@fast-check/vitest';
 import { expect } from 'vitest';
 import { taskShard } from '../../src/trajectories/split.ts';
 import type { EpisodeBlock } from '../../src/value/stream/block.ts';
-import { estimateArrays } from '../../src/value/stream/estimate-arrays.ts';
 import { addBlock, scratch } from '../../src/value/stream/first-pass.ts';
 import { addMeanRows, meansOf } from '../../src/value/stream/mean-rows.ts';
 import { mergeShards, type ShardState, shardState } from '../../src/value/stream/shard-state.ts';
@@ -107,31 +106,3 @@ for (const scale of [1, 400])
       for (let t = 0; t < whole.stages.stages; t++)
         expect([...sortedTop(merged.tails[kind][t]!)]).toEqual([...sortedTop(whole.tails[kind][t]!)]);
   });
-
-test('two episodes by hand: every estimator from arrays', () => {
-  // Ratios 2 and 1/2, then 2; rewards 1 and 1, then 3: w_T = 1 and 2, G = 2 and 3.
-  const found = estimateArrays({
-    offsets: Int32Array.of(0, 2, 3),
-    logRatios: Float64Array.of(Math.log(2), Math.log(0.5), Math.log(2)),
-    rewards: Float64Array.of(1, 1, 3),
-    clusters: { of: Int32Array.of(0, 1), count: 2 },
-    q: { logged: Float64Array.of(0, 0, 0), v: Float64Array.of(0, 0, 0) },
-  });
-  const values = Object.fromEntries(found.estimates.map((e) => [e.estimator, e.value]));
-  closeTo(
-    values,
-    {
-      IS: (1 * 2 + 2 * 3) / 2,
-      WIS: (1 * 2 + 2 * 3) / 3,
-      PDIS: (2 * 1 + 1 * 1 + 2 * 3) / 2,
-      'WPDIS carried': (2 * 1 + 2 * 3) / 4 + (1 * 1) / 3,
-      'WPDIS alive': (2 * 1 + 2 * 3) / 4 + 1,
-      'WPDIS alive-mean-over-n': (2 * 1 + 2 * 3) / 4 + 1 / 2,
-      DR: (2 * 1 + 1 * 1 + 2 * 3) / 2,
-      'WDR carried': (2 * 1 + 2 * 3) / 4 + (1 * 1) / 3,
-      'WDR alive': (2 * 1 + 2 * 3) / 4 + 1,
-    },
-    1e-12,
-  );
-  expect(found.ess).toBeCloseTo(9 / 5, 12);
-});

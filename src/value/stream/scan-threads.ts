@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os';
-import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Store } from '../../store/store.ts';
+import { ask } from '../../threads/ask.ts';
+import { workerUrl } from '../../threads/worker-url.ts';
 import type { ScanPlan } from '../../weights/stream/plan.ts';
 import { firstScan, type Range, secondScan } from './scan.ts';
 import type { ScanRows } from './scan-rows.ts';
@@ -61,13 +62,12 @@ export async function scanners(
   const workers = Array.from({ length: count }, (_, k) => {
     const range = { first: Math.floor((E * k) / count), end: Math.floor((E * (k + 1)) / count) };
     const workerData: ThreadData = { path: store.path, plan, rows, range, memoryLimit: MEMORY };
-    return new Worker(workerUrl(), { workerData });
+    return new Worker(workerUrl(import.meta.url, 'scan-worker'), { workerData });
   });
-  const ask = <T>(order: Order): Promise<T[]> =>
-    Promise.all(workers.map((worker) => answer<T>(worker, order)));
+  const all = <T>(order: Order): Promise<T[]> => Promise.all(workers.map((worker) => ask<T>(worker, order)));
   return {
     async first(episodesAtMost) {
-      const shards = await ask<ShardState[]>({ pass: 'first', episodesAtMost });
+      const shards = await all<ShardState[]>({ pass: 'first', episodesAtMost });
       const whole = shards[0]!;
       for (const shard of shards.slice(1))
         shard.forEach((state, p) => {
@@ -76,44 +76,10 @@ export async function scanners(
       return whole;
     },
     async second(terms) {
-      await ask({ pass: 'second', terms });
+      await all({ pass: 'second', terms });
     },
     async close() {
       await Promise.all(workers.map((worker) => worker.terminate()));
     },
   };
-}
-
-function answer<T>(worker: Worker, order: Order): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const settle = () => {
-      worker.off('message', onMessage);
-      worker.off('error', onError);
-      worker.off('exit', onExit);
-    };
-    const onMessage = (message: { readonly done?: T; readonly failed?: unknown }) => {
-      settle();
-      if ('failed' in message) reject(message.failed);
-      else resolve(message.done as T);
-    };
-    const onError = (error: unknown) => {
-      settle();
-      reject(error);
-    };
-    const onExit = () => onError(new Error('a scanning thread ended'));
-    worker.on('message', onMessage);
-    worker.on('error', onError);
-    worker.on('exit', onExit);
-    worker.postMessage(order);
-  });
-}
-
-/** As in ingest/block-parser.ts: from source a thread needs a loader for TypeScript. */
-function workerUrl(): URL {
-  const extension = extname(import.meta.url);
-  const url = new URL(`./scan-worker${extension}`, import.meta.url);
-  if (extension === '.js') return url;
-  const loader = import.meta.resolve('tsx/esm/api');
-  const code = `import { register } from '${loader}'; register(); await import('${url.href}');`;
-  return new URL(`data:text/javascript,${encodeURIComponent(code)}`);
 }

@@ -12,7 +12,8 @@ import type { StageSums } from '../../weights/carried.ts';
 import type { EpisodeBlock } from './block.ts';
 import { isShifted, type StageState } from './stage-state.ts';
 
-const STRIDE = 5;
+/** Numbers a turn reads. */
+export const TERMS = 5;
 
 /** Value of each convention without its constant, and what the pass needs by stage. */
 export interface RatioTerms {
@@ -27,7 +28,7 @@ export interface RatioTerms {
   readonly shifted: boolean;
   readonly stages: number;
   /** What a turn reads, side by side: a/b alive, n/B alive, a/b carried, n/B carried, n_t/B alive. */
-  readonly packed: Float64Array; // [stages × STRIDE]
+  readonly packed: Float64Array; // [stages × TERMS]
 }
 
 export function ratioTerms(state: StageState, sums: Omit<StageSums, 'reached'>, column: number): RatioTerms {
@@ -44,10 +45,10 @@ export function ratioTerms(state: StageState, sums: Omit<StageSums, 'reached'>, 
   const perAlive = per(sums.aliveSum);
   const share = Float64Array.from(sums.alive, (m) => m / n);
   const earlier = new Float64Array(T + 1);
-  const packed = new Float64Array(STRIDE * T);
+  const packed = new Float64Array(TERMS * T);
   for (let t = 0; t < T; t++) {
     earlier[t + 1] = earlier[t]! + alive[t]!;
-    packed.set([alive[t]!, perAlive[t]!, carried[t]!, perCarried[t]!, perAlive[t]! * share[t]!], STRIDE * t);
+    packed.set([alive[t]!, perAlive[t]!, carried[t]!, perCarried[t]!, perAlive[t]! * share[t]!], TERMS * t);
   }
   return {
     carried,
@@ -90,7 +91,7 @@ export function addInfluence(
     let a = 0;
     let m = 0;
     let t = 0;
-    for (let k = offsets[i]!, p = 0; k < end; k++, p += STRIDE, t++) {
+    for (let k = offsets[i]!, p = 0; k < end; k++, p += TERMS, t++) {
       if (weights === null) {
         log += logRatios[k]!;
         x = Math.exp(log - shift[t]!);

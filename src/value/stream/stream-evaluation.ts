@@ -1,21 +1,17 @@
-import { tailIndex } from '../../math/pareto.ts';
 import { mean } from '../../math/statistics.ts';
 import { sum } from '../../math/sum.ts';
 import { ENDINGS } from '../../schema/episode.ts';
 import type { Estimate } from '../../schema/estimate.ts';
 import type { Evaluation, EvaluationConfig } from '../../schema/evaluation.ts';
-import type { Warning } from '../../schema/warning.ts';
 import type { StageSums } from '../../weights/carried.ts';
-import { effectiveSampleSize } from '../../weights/effective-sample-size.ts';
 import type { EpisodeWeights } from '../../weights/episode-weights.ts';
 import type { LogRatios } from '../../weights/ratios.ts';
-import { checkedBounds } from '../bounds.ts';
-import { type EstimateContext, estimateOf, meanReturn } from '../estimate.ts';
+import { estimateOf } from '../estimate.ts';
 import type { Estimator, Influence } from '../estimator.ts';
+import { evaluationOf, frame, notConsistent } from '../evaluation-parts.ts';
 import { type Entry, withIntervals, without } from '../intervals/intervals.ts';
 import { is } from '../is.ts';
 import { pdis } from '../pdis.ts';
-import { extent, returnRange } from '../return-range.ts';
 import { wis } from '../wis.ts';
 import { wpdisAlive } from '../wpdis-alive.ts';
 import { wpdisAliveMeanOverN } from '../wpdis-alive-mean-over-n.ts';
@@ -44,27 +40,10 @@ export function streamEvaluation(
   scanned: Scanned,
   settings: EvaluationConfig,
 ): Evaluation {
-  const { weights: w, turns, sums } = scanned;
-  const ess = effectiveSampleSize(w.weight);
-  const tail = tailIndex(w.weight);
-  const context: EstimateContext = {
-    clusters: w.clusters,
-    level: settings.level,
-    ess,
-    kHat: tail.k,
-    estimand: `E[G] under "${ratios.target}" on new tasks like these`,
-    range: extent(w.returns),
-  };
+  const { weights: w, turns, sums, targetIsBehaviour } = scanned;
+  const { tail, context, logged } = frame(ratios, w, settings.level);
   const followed = w.weight.some((x) => x > 0);
   const ragged = sums.alive.some((alive) => alive !== w.n) || turns !== w.n * w.stages;
-  const range = returnRange(w.returns, settings.range);
-  const logged = meanReturn(w.returns);
-  const behaviour = estimateOf('mean return', 'mean of the logged returns', logged, {
-    ...context,
-    ess: w.n,
-    kHat: null,
-    estimand: 'E[G] under the behaviour on new tasks like these',
-  });
   // Values by episode are kept no longer than the interval needs them.
   const bounded = settings.interval === 'hoeffding' || settings.interval === 'empirical-bernstein';
   const entries = influences(scanned).map(([estimator, influence]): Entry => {
@@ -76,31 +55,14 @@ export function streamEvaluation(
       estimate: estimator.consistent || !ragged ? estimate : notConsistent(estimate),
     };
   });
-  const ofLogs: Entry = {
-    estimator: { name: behaviour.estimator, bounded: 'return' },
-    influence: logged,
-    estimate: behaviour,
-  };
-  const [first, ...rest] = intervals([ofLogs, ...entries], w, sums, settings);
-  const limits = checkedBounds(w, range, settings.level);
-  return {
-    target: ratios.target,
-    measure: ratios.measure,
-    trainedOn: ratios.trainedOn,
-    episodes: {
-      used: w.n,
-      withoutReturn: w.total - w.n,
-      trainedOn: ratios.held.episodes,
-      total: w.total + ratios.held.episodes,
-    },
-    clusters: w.clusters.count,
+  const { index, episodes } = w.trajectories;
+  return evaluationOf(ratios, w, settings, intervals([logged, ...entries], w, sums, settings), {
     turns,
-    behaviour: first!,
-    estimates: rest,
-    bounds: limits.bounds,
-    warnings: [...ratios.warnings, ...notes(ratios, scanned, tail.reason), ...limits.warnings],
-    config: settings,
-  };
+    cutShort: index.reduce((count, e) => (CUT.includes(episodes.ending[e]!) ? count + 1 : count), 0),
+    targetIsBehaviour,
+    tail,
+    warnings: [],
+  });
 }
 
 /** Estimators and their influence values, in the order they are printed; each writes over its rows. */
@@ -154,40 +116,6 @@ function intervals(
           'a store that is scanned has no bootstrap: ask for cr1-t, or load fewer episodes',
         ),
   );
-}
-
-/** An interval around something else than the value would cover nothing. */
-function notConsistent(estimate: Estimate): Estimate {
-  return without(
-    estimate,
-    'not-consistent',
-    `${estimate.estimator} does not tend to the value of the target when episodes differ in length; shown to compare with tools that print it`,
-  );
-}
-
-function notes(ratios: LogRatios, { weights: w, targetIsBehaviour }: Scanned, noTail: string | null) {
-  const out: Warning[] = [];
-  if (w.total > w.n)
-    out.push({
-      code: 'without-return',
-      message: `${w.total - w.n} of ${w.total} episodes have no return (aborted, or no reward at all) and are left out`,
-      count: w.total - w.n,
-    });
-  const { index, episodes } = w.trajectories;
-  const cut = index.reduce((count, e) => (CUT.includes(episodes.ending[e]!) ? count + 1 : count), 0);
-  if (cut > 0)
-    out.push({
-      code: 'cut-short',
-      message: `${cut} of ${w.n} episodes were cut short (truncated or unfinished): what they would still have earned is missing from the value`,
-      count: cut,
-    });
-  if (noTail !== null) out.push({ code: 'no-tail-index', message: `Pareto k̂ is not computed: ${noTail}` });
-  if (targetIsBehaviour)
-    out.push({
-      code: 'target-is-behaviour',
-      message: `"${ratios.target}" gives every logged action the behaviour's own probability: weights of 1 test nothing`,
-    });
-  return out;
 }
 
 const NONE = new Float64Array(0);

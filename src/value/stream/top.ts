@@ -1,3 +1,5 @@
+import { replaceLeast } from '../../math/least-heap.ts';
+
 /*
  * The m largest values of a stream, for a tail index and a top share. Those of two streams are the m largest
  * of both: merging loses nothing. A heap whose root is the least of those kept. Memory O(min(m, values)).
@@ -26,7 +28,7 @@ export function addTop(t: Top, x: number): void {
     return;
   }
   if (t.most === 0 || x <= t.heap[0]!) return;
-  sink(t.heap, t.size, x);
+  replaceLeast(t.heap, t.size, x);
 }
 
 export function mergeTop(into: Top, from: Top): void {
@@ -45,18 +47,4 @@ export function mergeSorted(a: Float64Array, b: Float64Array, m: number): Float6
   let j = b.length - 1;
   for (let k = size - 1; k >= 0; k--) out[k] = j < 0 || (i >= 0 && a[i]! >= b[j]!) ? a[i--]! : b[j--]!;
   return out;
-}
-
-/** Puts x in the place of the root. */
-function sink(heap: Float64Array, size: number, x: number): void {
-  let at = 0;
-  for (;;) {
-    let child = 2 * at + 1;
-    if (child >= size) break;
-    if (child + 1 < size && heap[child + 1]! < heap[child]!) child++;
-    if (heap[child]! >= x) break;
-    heap[at] = heap[child]!;
-    at = child;
-  }
-  heap[at] = x;
 }

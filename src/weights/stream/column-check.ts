@@ -13,6 +13,8 @@ export interface ColumnCheck {
   most: number;
   /** The first turn that no reading can save: place of the episode, turn, value. */
   bad: [row: number, turn: number, value: number] | null;
+  /** The first turn at −∞, which only a target may have. */
+  impossible: [row: number, turn: number] | null;
 }
 
 export const columnCheck = (): ColumnCheck => ({
@@ -23,6 +25,7 @@ export const columnCheck = (): ColumnCheck => ({
   least: Infinity,
   most: -Infinity,
   bad: null,
+  impossible: null,
 });
 
 /** Takes up the values at turns from..to of the episode at `row`. */
@@ -38,7 +41,10 @@ export function checkTurns(
   let { least, most } = c;
   for (let k = from; k < to; k++) {
     const x = values[k]!;
-    if (x < least) least = x;
+    if (x < least) {
+      least = x;
+      if (x === -Infinity) c.impossible = [row, turn[k]!];
+    }
     if (x > most) most = x;
     if (x < 0) c.negative++;
     else if (!(x <= ROUNDING)) {
@@ -58,7 +64,12 @@ export function mergeChecks(into: ColumnCheck, from: ColumnCheck): void {
   into.negative += from.negative;
   into.least = Math.min(into.least, from.least);
   into.most = Math.max(into.most, from.most);
-  if (from.bad !== null && (into.bad === null || from.bad[0] < into.bad[0])) into.bad = from.bad;
+  into.bad = earlier(into.bad, from.bad);
+  into.impossible = earlier(into.impossible, from.impossible);
+}
+
+function earlier<T extends readonly [row: number, ...rest: number[]]>(a: T | null, b: T | null): T | null {
+  return a === null || (b !== null && b[0] < a[0]) ? b : a;
 }
 
 /**
@@ -87,10 +98,10 @@ export async function refuseBad(
         : 'natural logarithms of probabilities, at most 0',
     });
   }
-  if (whose === 'behaviour' && c.least === -Infinity)
+  if (whose === 'behaviour' && c.impossible !== null)
     throw failure({
-      subject: `column ${name}`,
-      wrong: 'says a logged action had probability 0',
+      subject: `episode ${await nameOf(c.impossible[0])} turn ${c.impossible[1]}, column ${name}`,
+      wrong: 'says the logged action had probability 0',
       got: '−∞',
       expected: 'a finite log-probability',
     });

@@ -61,7 +61,7 @@ export function fileRatios(
       const a = code[s]!;
       if (a < 0)
         throw failure({
-          subject: `${t.episodes.id[e]} turn ${block.columns.turn![s]}, column action_class`,
+          subject: `episode ${t.episodes.id[e]} turn ${block.columns.turn![s]}, column action_class`,
           wrong: `is missing, so target "${target.file.policy}" gives its action no probability`,
           fix: 'Declare the class of every action in the log.',
         });

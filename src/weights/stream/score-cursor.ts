@@ -97,6 +97,6 @@ export function scoreCursor(
 const twice = (policy: string, episode: number, turn: number) =>
   failure({
     subject: `scores of "${policy}"`,
-    wrong: `episode number ${episode} turn ${turn} is scored twice`,
+    wrong: `episode number ${episode} of the store turn ${turn} is scored twice`,
     fix: 'Give each scoring run a policy name of its own.',
   });

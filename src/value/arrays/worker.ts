@@ -1,0 +1,14 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { type Order, type Shared, work } from './work.ts';
+
+/** A thread of `estimateArrays`: takes chunks of what is in shared memory. */
+const shared = workerData as Shared;
+
+parentPort!.on('message', (order: Order) => {
+  try {
+    work(shared, order);
+    parentPort!.postMessage({ done: null });
+  } catch (error) {
+    parentPort!.postMessage({ failed: error });
+  }
+});

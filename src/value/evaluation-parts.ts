@@ -1,0 +1,119 @@
+import { type TailIndex, tailIndex } from '../math/pareto.ts';
+import type { Estimate } from '../schema/estimate.ts';
+import type { Evaluation, EvaluationConfig } from '../schema/evaluation.ts';
+import type { Warning } from '../schema/warning.ts';
+import { effectiveSampleSize } from '../weights/effective-sample-size.ts';
+import type { EpisodeWeights } from '../weights/episode-weights.ts';
+import type { LogRatios } from '../weights/ratios.ts';
+import { checkedBounds } from './bounds.ts';
+import { type EstimateContext, estimateOf, meanReturn } from './estimate.ts';
+import { type Entry, without } from './intervals/intervals.ts';
+import { resampledMean } from './intervals/resampled.ts';
+import { extent, returnRange } from './return-range.ts';
+
+/** What an evaluation says whichever way its estimates were computed: from loaded logs or from a scan. */
+
+export interface Frame {
+  readonly tail: TailIndex;
+  /** For estimates of the target's value. */
+  readonly context: EstimateContext;
+  /** The mean return of the logs. */
+  readonly logged: Entry;
+}
+
+export function frame(ratios: LogRatios, w: EpisodeWeights, level: number): Frame {
+  const tail = tailIndex(w.weight);
+  const shared = { clusters: w.clusters, level, range: extent(w.returns) };
+  const influence = meanReturn(w.returns);
+  const estimate = estimateOf('mean return', 'mean of the logged returns', influence, {
+    ...shared,
+    ess: w.n,
+    kHat: null,
+    estimand: 'E[G] under the behaviour on new tasks like these',
+  });
+  return {
+    tail,
+    context: {
+      ...shared,
+      ess: effectiveSampleSize(w.weight),
+      kHat: tail.k,
+      estimand: `E[G] under "${ratios.target}" on new tasks like these`,
+    },
+    logged: {
+      estimator: { name: estimate.estimator, resampled: resampledMean, bounded: 'return' },
+      influence,
+      estimate,
+    },
+  };
+}
+
+/** An interval around something else than the value would cover nothing. */
+export function notConsistent(estimate: Estimate): Estimate {
+  return without(
+    estimate,
+    'not-consistent',
+    `${estimate.estimator} does not tend to the value of the target when episodes differ in length; shown to compare with tools that print it`,
+  );
+}
+
+export interface Facts {
+  readonly turns: number;
+  /** Episodes used that were cut short (truncated or unfinished). */
+  readonly cutShort: number;
+  /** Whether every log-ratio is 0. */
+  readonly targetIsBehaviour: boolean;
+  readonly warnings: readonly Warning[];
+}
+
+export function evaluationOf(
+  ratios: LogRatios,
+  w: EpisodeWeights,
+  settings: EvaluationConfig,
+  [behaviour, ...estimates]: readonly Estimate[],
+  facts: Facts & Pick<Frame, 'tail'>,
+): Evaluation {
+  const limits = checkedBounds(w, returnRange(w.returns, settings.range), settings.level);
+  return {
+    target: ratios.target,
+    measure: ratios.measure,
+    trainedOn: ratios.trainedOn,
+    episodes: {
+      used: w.n,
+      withoutReturn: w.total - w.n,
+      trainedOn: ratios.held.episodes,
+      total: w.total + ratios.held.episodes,
+    },
+    clusters: w.clusters.count,
+    turns: facts.turns,
+    behaviour: behaviour!,
+    estimates,
+    bounds: limits.bounds,
+    warnings: [...ratios.warnings, ...facts.warnings, ...notes(ratios, w, facts), ...limits.warnings],
+    config: settings,
+  };
+}
+
+function notes(ratios: LogRatios, w: EpisodeWeights, facts: Facts & Pick<Frame, 'tail'>): Warning[] {
+  const out: Warning[] = [];
+  const without = w.total - w.n;
+  if (without > 0)
+    out.push({
+      code: 'without-return',
+      message: `${without} of ${w.total} episodes have no return (aborted, or no reward at all) and are left out`,
+      count: without,
+    });
+  if (facts.cutShort > 0)
+    out.push({
+      code: 'cut-short',
+      message: `${facts.cutShort} of ${w.n} episodes were cut short (truncated or unfinished): what they would still have earned is missing from the value`,
+      count: facts.cutShort,
+    });
+  if (facts.tail.reason !== null)
+    out.push({ code: 'no-tail-index', message: `Pareto k̂ is not computed: ${facts.tail.reason}` });
+  if (facts.targetIsBehaviour)
+    out.push({
+      code: 'target-is-behaviour',
+      message: `"${ratios.target}" gives every logged action the behaviour's own probability: weights of 1 test nothing`,
+    });
+  return out;
+}
