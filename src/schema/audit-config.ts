@@ -24,7 +24,13 @@ export const AuditConfig = EvaluationConfig.extend({
     .describe(
       'Refused below, among the episodes alive at a turn that the target reaches often. An overall sample size hides that all long episodes of the target are stood for by a handful.',
     ),
-  weakTurnEss: z.number().min(0).default(30).describe('Weak below; as weakTaskEss, at a turn.'),
+  weakTurnEss: z
+    .number()
+    .min(0)
+    .default(50)
+    .describe(
+      'Weak below. At 30, one in forty sets of logs far from the target (true ESS share .05) passes, those by luck without a heavy weight, and their intervals cover 71 to 92 %; at 50 none of a thousand does (npm run bench coverage).',
+    ),
   turnShare: z
     .number()
     .min(0)

@@ -51,10 +51,10 @@ test('at a rate of 1 %, 400 tasks are weak and miss too often; 8,000 are not and
     const told = audits.filter((a) => a.reasons.some((r) => r.code === 'few-events'));
     return { missed: missed.length / runs, told: told.length / runs };
   };
-  const few = study(400, 300);
+  const few = study(400, 200);
   expect(few.told).toBe(1);
   expect(few.missed).toBeGreaterThan(0.09); // where 5 % are claimed
-  const many = study(8000, 40);
+  const many = study(8000, 15);
   expect(many.told).toBe(0);
-  expect(many.missed).toBeLessThanOrEqual(0.15); // 6 of 40 or more at a rate of 6 %: 3 %
+  expect(many.missed).toBeLessThanOrEqual(0.27); // 5 of 15 or more at a rate of 6 %: 1 in 500
 });
