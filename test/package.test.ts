@@ -1,6 +1,17 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 
 const root = resolve(import.meta.dirname, '..');
@@ -28,6 +39,26 @@ test('the package ships what it needs to run and nothing else', () => {
   expect(files).toContain('dist/cli/main.js');
   expect(files).toContain('dist/index.d.ts');
   expect(files.filter((f) => !/^(dist|datasets)\/|^(README\.md|LICENSE|package\.json)$/.test(f))).toEqual([]);
+});
+
+test('a build ships nothing of an earlier one', () => {
+  const copy = mkdtempSync(join(tmpdir(), 'turnwise-build-'));
+  try {
+    for (const name of ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'src'])
+      cpSync(resolve(root, name), join(copy, name), { recursive: true });
+    symlinkSync(resolve(root, 'node_modules'), join(copy, 'node_modules'));
+    mkdirSync(join(copy, 'dist/cli'), { recursive: true });
+    for (const stale of ['dist/old.js', 'dist/cli/gone.js']) writeFileSync(join(copy, stale), '');
+    execFileSync('npm', ['run', 'build', '--silent'], { cwd: copy, stdio: 'pipe' });
+    const built = readdirSync(join(copy, 'dist'), { recursive: true, encoding: 'utf8' });
+    expect(built).toContain(join('cli', 'main.js'));
+    const known = (name: string) =>
+      existsSync(join(copy, 'src', name.replace(/(\.d)?\.[jt]s$/, '.ts'))) ||
+      existsSync(join(copy, 'src', name));
+    expect(built.filter((name) => !known(name))).toEqual([]);
+  } finally {
+    rmSync(copy, { recursive: true });
+  }
 });
 
 test('every turnwise command that README shows exists', () => {

@@ -1,12 +1,29 @@
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { expect, test } from 'vitest';
+import { execFileSync } from 'node:child_process';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { commands } from '../src/cli/commands.ts';
 import * as turnwise from '../src/index.ts';
 import { PolicyFile } from '../src/policy/policy-file.ts';
+import { AuditConfig } from '../src/schema/audit-config.ts';
 import { Episode } from '../src/schema/episode.ts';
 import { Score } from '../src/schema/score.ts';
+import { simulateToolAgent } from '../src/simulate/tool-agent.ts';
+import { TABLES } from '../src/store/tables.ts';
 
-const readme = readFileSync(resolve(import.meta.dirname, '../README.md'), 'utf8');
+const root = resolve(import.meta.dirname, '..');
+const readme = readFileSync(resolve(root, 'README.md'), 'utf8');
+const folder = mkdtempSync(join(tmpdir(), 'turnwise-readme-'));
+afterAll(() => rmSync(folder, { recursive: true }));
 const blocks = (kind: string) =>
   [...readme.matchAll(new RegExp(`\`\`\`${kind}\\n([\\s\\S]*?)\`\`\``, 'g'))].map((m) => m[1]!);
 
@@ -33,4 +50,96 @@ test('every name the TypeScript example imports is exported', () => {
 test('every function that README names in code exists', () => {
   const section = /Underneath lie functions over typed arrays: ([^.]*)\./.exec(readme)![1]!;
   for (const [, name] of section.matchAll(/`(\w+)`/g)) expect(turnwise, name!).toHaveProperty(name!);
+});
+
+test('the TypeScript example type-checks under strict, against the source', () => {
+  writeFileSync(join(folder, 'example.mts'), blocks('ts')[0]!);
+  writeFileSync(
+    join(folder, 'tsconfig.json'),
+    JSON.stringify({
+      extends: resolve(root, 'tsconfig.json'),
+      compilerOptions: {
+        paths: { turnwise: [resolve(root, 'src/index.ts')] },
+        typeRoots: [resolve(root, 'node_modules/@types')],
+        noUnusedLocals: false,
+      },
+      files: ['example.mts'],
+      include: [],
+    }),
+  );
+  const tsc = resolve(root, 'node_modules/typescript/bin/tsc');
+  const said = () => execFileSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8', stdio: 'pipe' });
+  expect(() => said()).not.toThrow();
+  // The compiler does look at it: without its question marks the example is wrong.
+  writeFileSync(join(folder, 'example.mts'), blocks('ts')[0]!.replaceAll('?.', '.'));
+  expect(() => said()).toThrow();
+});
+
+test('… and runs as README says, saved as example.mjs beside a log and a policy', () => {
+  const lines = (['agent-v3', 'agent-v4'] as const).flatMap((policy, seed) =>
+    [...simulateToolAgent({ episodes: 1000, tasks: 200, seed, policy: 'behaviour', starts: 'halves' })].map(
+      (e) => JSON.stringify({ ...e, policy, episode_id: `${policy}-${e.episode_id}` }),
+    ),
+  );
+  writeFileSync(join(folder, 'runs.jsonl'), `${lines.join('\n')}\n`);
+  const policy = readFileSync(resolve(root, 'datasets/tool-agent/soft.policy.json'));
+  writeFileSync(join(folder, 'candidate.policy.json'), policy);
+  writeFileSync(join(folder, 'example.mjs'), blocks('ts')[0]!);
+  mkdirSync(join(folder, 'node_modules'));
+  symlinkSync(root, join(folder, 'node_modules/turnwise'));
+  expect(readme).toContain('`node example.mjs`');
+  const out = execFileSync(process.execPath, ['example.mjs'], { cwd: folder, encoding: 'utf8' });
+  expect(out).toMatch(/\n(supported|weak) WIS 0\.\d+ 0\.\d+\n/);
+});
+
+/** Rows of the table whose first column is `code`, of the audit's reasons. */
+const reasonRows = /\| code \| what it means \| threshold \|\n\|[-|]+\n((?:\|.*\n)+)/
+  .exec(readme)![1]!
+  .trim()
+  .split('\n');
+
+test('the table of reasons has every reason of the audit, and no other', () => {
+  const audit = resolve(root, 'src/audit');
+  const source = readdirSync(audit).map((name) => readFileSync(join(audit, name), 'utf8'));
+  const codes = new Set<string>();
+  const add = (text: string) => {
+    for (const [, code] of text.matchAll(/'([a-z]+(?:-[a-z]+)+)'/g)) codes.add(code!);
+  };
+  for (const text of source) {
+    for (const [call] of text.matchAll(
+      /\b(?:refuse|weak|say)\(\s*(?:'[a-z-]+'|[^,'`]*\? '[a-z-]+' : '[a-z-]+')/g,
+    ))
+      add(call);
+    for (const [code] of text.matchAll(/code: [^,]*,\s*verdict\b/g)) add(code);
+    for (const [noticed] of text.matchAll(/NOTICED = \[[^\]]*\]/g)) add(noticed);
+    for (const [taken] of text.matchAll(/code === '[a-z-]+'\) refuse\(/g)) add(taken);
+  }
+  expect(codes).toContain('few-events');
+  const listed = reasonRows.flatMap((row) =>
+    [...row.split('|')[1]!.matchAll(/`([a-z-]+)`/g)].map((m) => m[1]!),
+  );
+  expect([...listed].sort()).toEqual([...codes].sort());
+});
+
+test('… with thresholds by their names and their defaults', () => {
+  const defaults = AuditConfig.parse({}) as Record<string, unknown>;
+  const named = reasonRows.flatMap((row) =>
+    [...row.matchAll(/`([a-z]+[A-Z]\w+)` ([\d.]+)/g)].map((m) => [m[1], Number(m[2])]),
+  );
+  expect(named.length).toBeGreaterThan(15);
+  for (const [name, value] of named) expect([name, defaults[name as string]]).toEqual([name, value]);
+  const thresholds = Object.keys(defaults).filter((name) =>
+    /^(min|max|weak)(?!Weight)|^meanWeightZ|^turnShare/.test(name),
+  );
+  expect(new Set(named.map(([name]) => name))).toEqual(new Set(thresholds));
+});
+
+test('every table of a store is named, and how "schema" and "describe --episodes --json" print', async () => {
+  const tables = /One DuckDB file with the tables ([^;]*);/.exec(readme)![1]!;
+  expect([...tables.matchAll(/`(\w+)`/g)].map((m) => m[1]).sort()).toEqual(
+    [...Object.keys(TABLES), 'meta'].sort(),
+  );
+  expect(readme).not.toMatch(/`turnwise schema` prints/);
+  expect(readme).toMatch(/`describe --episodes --json` JSON Lines/);
+  expect((await commands.describe!()).options.episodes!.help).toMatch(/--json one JSON object a line/);
 });

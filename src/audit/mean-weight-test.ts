@@ -11,6 +11,7 @@
  */
 import { normalCdf, studentQuantile } from '../math/distributions.ts';
 import type { Stage } from '../schema/audit.ts';
+import { numberWords } from '../weights/words.ts';
 
 /** Logs round propensities (six digits are common), and the error adds up over turns: this much is not a finding. */
 const ROUNDED = 1e-4;
@@ -52,7 +53,11 @@ export function worstMeanWeight(
 
 /** With the digits that tell it from 1. */
 const inWords = (mean: number | null): string =>
-  mean === null ? 'not finite' : mean.toPrecision(Math.abs(mean - 1) < 0.05 ? 5 : 3);
+  mean === null
+    ? 'not finite'
+    : Math.abs(mean) >= 1000
+      ? numberWords(mean, 0)
+      : mean.toPrecision(Math.abs(mean - 1) < 0.05 ? 5 : 3);
 
 function zOf(s: Stage, n: number): number | null {
   const mean = s.meanWeight;

@@ -3,8 +3,11 @@ import type { AuditConfig } from '../schema/audit-config.ts';
 import type { Evaluation } from '../schema/evaluation.ts';
 import { estimators } from '../value/estimators.ts';
 import type { LogRatios } from '../weights/ratios.ts';
+import { countWords, numberWords, shareWords } from '../weights/words.ts';
+import { withoutError } from './errors-missing.ts';
 import { worstMeanWeight } from './mean-weight-test.ts';
 import { shareInWords } from './target-share.ts';
+import { unknownReturns } from './unknown-returns.ts';
 
 export interface Evidence {
   readonly ratios: LogRatios;
@@ -16,7 +19,13 @@ export interface Evidence {
 
 /** Everything that speaks against trusting the evaluation, refusals first. */
 export function reasonsAgainst(evidence: Evidence, config: AuditConfig): Reason[] {
-  return [...refusals(evidence, config), ...weaknesses(evidence, config)];
+  const reasons = [
+    ...refusals(evidence, config),
+    ...weaknesses(evidence, config),
+    ...unknownReturns(evidence.evaluation.episodes, config),
+    ...withoutError(evidence, config),
+  ];
+  return [...reasons.filter((r) => r.verdict === 'refused'), ...reasons.filter((r) => r.verdict === 'weak')];
 }
 
 function refusals(
@@ -43,14 +52,14 @@ function refusals(
   if (w.ess < c.minEss)
     refuse(
       'low-ess',
-      `${evaluation.episodes.used} episodes are worth ${w.ess.toFixed(1)} under the target`,
+      `${countWords(evaluation.episodes.used)} episodes are worth ${numberWords(w.ess)} under the target`,
       w.ess,
       c.minEss,
     );
   if (w.essByTask < c.minTaskEss)
     refuse(
       'low-task-ess',
-      `${K} tasks are worth ${w.essByTask.toFixed(1)} under the target`,
+      `${countWords(K)} tasks are worth ${numberWords(w.essByTask)} under the target`,
       w.essByTask,
       c.minTaskEss,
     );
@@ -62,18 +71,13 @@ function refusals(
   if (off !== null)
     refuse(
       'mean-weight',
-      `the mean weight at turn ${off.turn} is ${off.mean}, ${off.z === null ? 'without any spread' : `${Math.abs(off.z).toFixed(1)} standard errors from 1`}: the propensities are wrong, or the logs lack paths of the target`,
+      `the mean weight at turn ${off.turn} is ${off.mean}, ${off.z === null ? 'without any spread' : `${numberWords(Math.abs(off.z))} standard errors from 1`}: the propensities are wrong, or the logs lack paths of the target`,
       off.z,
       off.limit,
       off.turn,
     );
   if (unsupported.mass !== null && unsupported.mass > c.maxUnsupported)
-    refuse(
-      'unsupported-mass',
-      `the target takes actions that the logs never show there ${unsupported.mass.toPrecision(2)} times per episode, mostly ${firstCell(unsupported)}`,
-      unsupported.mass,
-      c.maxUnsupported,
-    );
+    refuse('unsupported-mass', unsupportedWords(unsupported, stages), unsupported.mass, c.maxUnsupported);
   for (const { code, message } of evaluation.warnings)
     if (code === 'bounds-contradict') refuse(code, message, null, null);
   return out;
@@ -88,17 +92,12 @@ function weaknesses(
   if (w.essByTask >= c.minTaskEss && w.essByTask < c.weakTaskEss)
     weak(
       'few-task-ess',
-      `${evaluation.clusters} tasks are worth ${w.essByTask.toFixed(1)} under the target`,
+      `${countWords(evaluation.clusters)} tasks are worth ${numberWords(w.essByTask)} under the target`,
       w.essByTask,
       c.weakTaskEss,
     );
   if (w.essShare < c.weakEssShare)
-    weak(
-      'low-ess-share',
-      `only ${(100 * w.essShare).toPrecision(2)} % of the episodes count`,
-      w.essShare,
-      c.weakEssShare,
-    );
+    weak('low-ess-share', `only ${shareWords(w.essShare)} of the episodes count`, w.essShare, c.weakEssShare);
   const thin = thinnestTurn(stages, c);
   if (thin !== null && thin.essAlive >= c.minTurnEss && thin.essAlive < c.weakTurnEss)
     weak('thin-turn', thinMessage(thin, stages), thin.essAlive, c.weakTurnEss, thin.turn);
@@ -106,8 +105,8 @@ function weaknesses(
     weak(
       'few-events',
       w.events === 0
-        ? `all returns are alike in ${evaluation.clusters} tasks: an error of 0 says nothing of an outcome never seen`
-        : `outcomes are rare: the value rests on the like of ${w.events.toFixed(1)} of them in ${evaluation.clusters} tasks`,
+        ? `all returns are alike in ${countWords(evaluation.clusters)} tasks: an error of 0 says nothing of an outcome never seen`
+        : `outcomes are rare: the value rests on the like of ${numberWords(w.events)} of them in ${countWords(evaluation.clusters)} tasks`,
       w.events,
       c.weakEvents,
     );
@@ -133,12 +132,7 @@ function weaknesses(
     unsupported.mass > c.weakUnsupported &&
     unsupported.mass <= c.maxUnsupported
   )
-    weak(
-      'unsupported-mass',
-      `the target takes actions that the logs never show there ${unsupported.mass.toPrecision(2)} times per episode, mostly ${firstCell(unsupported)}`,
-      unsupported.mass,
-      c.weakUnsupported,
-    );
+    weak('unsupported-mass', unsupportedWords(unsupported, stages), unsupported.mass, c.weakUnsupported);
   if (!ratios.held.known)
     weak('trained-on-unknown', 'whether the target was trained on these logs is not known', null, null);
   for (const { message } of classesNotLogged(ratios, unsupported, c, 'weak'))
@@ -171,7 +165,7 @@ function thinnestTurn(stages: readonly Stage[], c: AuditConfig): Stage | null {
 }
 
 const thinMessage = (s: Stage, stages: readonly Stage[]): string =>
-  `${shareInWords(stages, s.turn)} of the target’s episodes reach turn ${s.turn}, and ${s.essAlive.toFixed(1)} logged ones stand for them`;
+  `${shareInWords(stages, s.turn)} of the target’s episodes reach turn ${s.turn}, and ${numberWords(s.essAlive)} logged ones stand for them`;
 
 /** Classes that the logs do not have, where the target reaches them: with what verdict is a matter of how often. */
 function classesNotLogged(
@@ -182,6 +176,16 @@ function classesNotLogged(
 ) {
   const reached = mass === null || mass <= 0 ? null : mass > c.maxUnsupported ? 'refused' : 'weak';
   return reached === verdict ? warnings.filter((w) => w.code === 'class-not-logged') : [];
+}
+
+/** A mass beyond the number of turns is no count: the weights before are wrong. */
+function unsupportedWords(unsupported: UnsupportedMass, stages: readonly Stage[]): string {
+  const mass = unsupported.mass!;
+  const times =
+    mass > stages.length
+      ? `more often than there are turns (${stages.length})`
+      : `${mass.toPrecision(2)} times per episode`;
+  return `the target takes actions that the logs never show there ${times}, mostly ${firstCell(unsupported)}`;
 }
 
 function firstCell({ cells: [first] }: UnsupportedMass): string {

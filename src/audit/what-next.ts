@@ -1,5 +1,6 @@
 import type { Reason } from '../schema/audit.ts';
 import type { AuditConfig } from '../schema/audit-config.ts';
+import { countWords } from '../weights/words.ts';
 import type { Evidence } from './reasons.ts';
 
 /** What to collect next, so that another audit of the same target says more. */
@@ -42,7 +43,7 @@ export function whatNext(
       sized = true;
       const tasks = Math.max(round(evaluation.clusters * factor), has('too-few-tasks') ? c.weakTaskEss : 0);
       out.push(
-        `About ${round(n * factor)} episodes over ${tasks} tasks of the same behaviour would do (now ${n} over ${evaluation.clusters}).`,
+        `About ${countWords(round(n * factor))} episodes over ${countWords(tasks)} tasks of the same behaviour would do (now ${countWords(n)} over ${countWords(evaluation.clusters)}).`,
       );
     }
     out.push(
@@ -61,6 +62,20 @@ export function whatNext(
   if (has('mean-weight', 'bounds-contradict'))
     out.push(
       'Check the logged propensities: re-score the behaviour through the path that scored the target; ratios must come out at 1. If they do, the logs lack paths of the target.',
+    );
+  if (has('missing-returns'))
+    out.push(
+      'Log the reward of every rollout that was not aborted, failures too: one that nobody scored is rarely missing at random.',
+    );
+  if (has('many-aborted'))
+    out.push('Find out why rollouts abort, and whether the long or the hard ones do so more often.');
+  if (has('cut-short'))
+    out.push(
+      'Let rollouts run to their end. Where a limit of turns or time is part of the task, log it as the ending "limit".',
+    );
+  if (has('no-standard-error'))
+    out.push(
+      'Bring rewards to a scale of about 1, and check that tasks and returns are logged as they were.',
     );
   if (has('trained-on-these-logs'))
     out.push(`Log episodes of tasks the target was not trained on (it saw ${ratios.held.tasks} of these).`);

@@ -2,32 +2,29 @@ import { parseArgs } from 'node:util';
 import { failure } from '../schema/error.ts';
 import type { Command, Values } from './command.ts';
 
-/** Reads the flags of a command; an unknown or missing flag is a usage error (exit 2). */
+/** Reads the flags of a command; an unknown or missing flag, or one value too many, is a usage error (exit 2). */
 export function readArguments(
   command: Command,
   args: readonly string[],
 ): { values: Values; positionals: readonly string[] } {
-  const usage = (wrong: string) =>
-    failure({
-      subject: `turnwise ${command.name}`,
-      wrong,
-      fix: `See "turnwise ${command.name} --help".`,
-      exitCode: 2,
-    });
-  let parsed: ReturnType<typeof parseArgs>;
+  const usage = (wrong: string, fix = `See "turnwise ${command.name} --help".`) =>
+    failure({ subject: `turnwise ${command.name}`, wrong, fix, exitCode: 2 });
+  let parsed: ReturnType<typeof parse>;
   try {
-    parsed = parseArgs({
-      args: joinNegative(command, args),
-      allowPositionals: true,
-      options: Object.fromEntries(
-        Object.entries(command.options).map(([name, o]) => [
-          name,
-          { type: o.type, multiple: o.multiple ?? false },
-        ]),
-      ),
-    });
+    parsed = parse(command, args);
   } catch (error) {
     throw usage((error as Error).message.split('. ')[0]!.replace(/^./, (c) => c.toLowerCase()));
+  }
+  const given = new Map<string, string>();
+  for (const token of parsed.tokens) {
+    if (token.kind !== 'option' || token.value === undefined) continue;
+    const { name, value } = token;
+    const option = command.options[name]!;
+    const before = given.get(name);
+    // The last one would win, and a gate would pass on a target that nobody looked at.
+    if (before !== undefined && !option.multiple)
+      throw usage(`--${name} takes one value, got "${before}" and "${value}"`, option.several);
+    given.set(name, value);
   }
   const values: Record<string, string | boolean | string[] | undefined> = {};
   for (const [name, option] of Object.entries(command.options)) {
@@ -38,6 +35,20 @@ export function readArguments(
   if (!command.positionals && parsed.positionals.length > 0)
     throw usage(`takes no argument, got "${parsed.positionals[0]}"`);
   return { values, positionals: parsed.positionals };
+}
+
+function parse(command: Command, args: readonly string[]) {
+  return parseArgs({
+    args: joinNegative(command, args),
+    allowPositionals: true,
+    tokens: true,
+    options: Object.fromEntries(
+      Object.entries(command.options).map(([name, o]) => [
+        name,
+        { type: o.type, multiple: o.multiple ?? false },
+      ]),
+    ),
+  });
 }
 
 /** "--range -1,1" as "--range=-1,1": a value that starts with a negative number is not a flag. */
@@ -75,16 +86,20 @@ export function number(values: Values, name: string, expected = 'a number'): num
   return n;
 }
 
-/** The value of a flag that takes a whole number of at least `least`. */
-export function whole(values: Values, name: string, least = 0): number | undefined {
-  const n = number(values, name, `a whole number of at least ${least}`);
-  if (n !== undefined && !(Number.isSafeInteger(n) && n >= least))
-    throw failure({
-      subject: `--${name}`,
-      wrong: 'is out of range',
-      got: n,
-      expected: `a whole number of at least ${least}`,
-      exitCode: 2,
-    });
+/** The value of a flag that takes a whole number of at least `least` and at most `most`. */
+export function whole(values: Values, name: string, least = 0, most = Infinity): number | undefined {
+  const expected =
+    most === Infinity
+      ? `a whole number of at least ${least}`
+      : `a whole number from ${least} to ${most.toLocaleString('en')}`;
+  const n = number(values, name, expected);
+  if (n !== undefined && !(Number.isSafeInteger(n) && n >= least && n <= most))
+    throw failure({ subject: `--${name}`, wrong: 'is out of range', got: n, expected, exitCode: 2 });
   return n;
+}
+
+/** Refuses a flag that is given and would change nothing. */
+export function refuseIdle(values: Values, name: string, wrong: string, fix?: string): void {
+  if (values[name] === undefined || values[name] === false) return;
+  throw failure({ subject: `--${name}`, wrong, fix, exitCode: 2 });
 }

@@ -196,7 +196,7 @@ const intervalHeader = (e: Evaluation): string => `${formatShare(e.config.level)
 
 /** Reasons whose number must not be too small, and those whose number must not be too large; the message has it. */
 const AT_LEAST = ['too-few-tasks', 'low-ess', 'low-task-ess', 'few-task-ess', 'few-events', 'thin-turn'];
-const SHARES = ['low-ess-share', 'one-episode'];
+const SHARES = ['low-ess-share', 'one-episode', 'missing-returns', 'many-aborted', 'cut-short'];
 const AT_MOST: Readonly<Record<string, string>> = {
   'mean-weight': ' standard errors',
   'unsupported-mass': ' times',

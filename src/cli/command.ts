@@ -9,6 +9,8 @@ export interface Option {
   readonly default?: string;
   readonly required?: true;
   readonly multiple?: true;
+  /** Of a flag that is given once: what to do for several, a sentence. */
+  readonly several?: string;
 }
 
 export type Values = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
@@ -31,6 +33,8 @@ export interface Command {
   readonly examples: readonly string[];
   /** Lines below the options: what a flag cannot say, the exit codes for instance. */
   readonly notes?: readonly string[];
+  /** Writes files that an interrupt takes back unless they are whole; it never computes for long without a pause. */
+  readonly undone?: true;
   run(values: Values, positionals: readonly string[], io: Io): Promise<0 | ExitCode>;
 }
 

@@ -39,10 +39,10 @@ export const creditCommand: Command = {
   async run(values, _positionals, io) {
     const critic = {
       name: text(values, 'critic')!,
-      folds: atLeast(values, 'folds', 2, 50),
+      folds: whole(values, 'folds', 2, 50)!,
       seed: whole(values, 'seed', Number.MIN_SAFE_INTEGER)!,
       lambda: lambdaOf(values),
-      placebos: atLeast(values, 'placebos', 1, 1000),
+      placebos: whole(values, 'placebos', 1, 1000)!,
     };
     const id = text(values, 'episode');
     const policies = values.policy as readonly string[] | undefined;
@@ -71,19 +71,6 @@ export const creditCommand: Command = {
     }
   },
 };
-
-function atLeast(values: Values, name: string, least: number, most: number): number {
-  const n = whole(values, name, least)!;
-  if (n > most)
-    throw failure({
-      subject: `--${name}`,
-      wrong: 'is out of range',
-      got: n,
-      expected: `at most ${most}`,
-      exitCode: 2,
-    });
-  return n;
-}
 
 function lambdaOf(values: Values): 'auto' | number {
   if (text(values, 'lambda') === 'auto') return 'auto';

@@ -11,7 +11,7 @@ import { warningLine } from '../report/warning-line.ts';
 import type { Description, Spread } from '../schema/describe.ts';
 import { ENDINGS } from '../schema/episode.ts';
 import { openStore } from '../store/store.ts';
-import { text } from './arguments.ts';
+import { refuseIdle, text } from './arguments.ts';
 import { type Command, jsonOption, storeOption } from './command.ts';
 import { listEpisodes } from './list-episodes.ts';
 import { bar, table, wrap } from './table.ts';
@@ -21,7 +21,10 @@ export const describeCommand: Command = {
   summary: 'what is in a store: episodes, tasks, turns, rewards with their uncertainty, tools',
   options: {
     store: storeOption,
-    episodes: { type: 'boolean', help: 'list the episodes instead: id, task, policy, ending, return, turns' },
+    episodes: {
+      type: 'boolean',
+      help: 'list the episodes instead: id, task, policy, ending, return, turns; with --json one JSON object a line',
+    },
     columns: { type: 'boolean', help: 'also name the columns without a value' },
     notes: { type: 'boolean', help: 'also the conventions of the numbers' },
     json: jsonOption,
@@ -32,6 +35,13 @@ export const describeCommand: Command = {
     'turnwise describe --store runs.duckdb --json',
   ],
   async run(values, _positionals, io) {
+    for (const name of ['columns', 'notes'])
+      if (values.episodes || values.json)
+        refuseIdle(
+          values,
+          name,
+          `does not go with ${values.episodes ? '--episodes' : '--json, which prints all'}`,
+        );
     const store = await openStore(text(values, 'store')!, { mode: 'read' });
     try {
       if (values.episodes) {

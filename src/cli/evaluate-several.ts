@@ -4,10 +4,10 @@ import type { AuditConfig } from '../schema/audit-config.ts';
 import { failure } from '../schema/error.ts';
 import type { ComparedValue, PolicyBand, PolicyComparison } from '../schema/policy-comparison.ts';
 import { openStore } from '../store/store.ts';
-import { text } from './arguments.ts';
+import { refuseIdle, text } from './arguments.ts';
 import type { Io, Values } from './command.ts';
 import { table } from './table.ts';
-import { auditOptions, exitCodeOf, requiredVerdict } from './target.ts';
+import { auditOptions, exitCodeOf, requiredVerdict, tellReplicates } from './target.ts';
 
 /** Several targets: each one's verdict, values and differences with intervals that hold together. */
 export async function evaluateSeveral(
@@ -22,8 +22,15 @@ export async function evaluateSeveral(
       wrong: 'is for one target: several are compared with simultaneous intervals (max-t)',
       exitCode: 2,
     });
+  refuseIdle(
+    values,
+    'max-weight',
+    'is for one target, with --interval hoeffding or empirical-bernstein',
+    'Leave it out.',
+  );
   requiredVerdict(values);
   const given = auditOptions(values);
+  tellReplicates(config, io);
   const store = await openStore(text(values, 'store')!, { mode: 'read' });
   try {
     const options = { ...given, config: { ...given.config, ...config } };

@@ -1,12 +1,17 @@
+import type { Audit } from '../schema/audit.ts';
 import type { AuditConfig } from '../schema/audit-config.ts';
 import { failure } from '../schema/error.ts';
 import { type Evaluation, IntervalKind } from '../schema/evaluation.ts';
-import type { AuditedEvaluation } from '../schema/evaluation-result.ts';
-import { number, text, whole } from './arguments.ts';
+import type { AuditedEvaluation, RefusedEvaluation } from '../schema/evaluation-result.ts';
+import { number, refuseIdle, text, whole } from './arguments.ts';
 import { evaluationText, unsaid, verdictText } from './audit-text.ts';
 import { type Command, type Io, jsonOption, seedOption, type Values } from './command.ts';
 import { evaluateSeveral } from './evaluate-several.ts';
-import { auditNamed, exitCodeOf, targetOptions } from './target.ts';
+import { auditNamed, exitCodeOf, targetOptions, tellReplicates } from './target.ts';
+
+const LEAST_REPLICATES = 100;
+/** Some minutes on a thousand tasks; the error of a quantile from so many is below that of any interval. */
+const MOST_REPLICATES = 1_000_000;
 
 export const evaluateCommand: Command = {
   name: 'evaluate',
@@ -29,7 +34,11 @@ export const evaluateCommand: Command = {
       help: 'limit of the weight of an episode, for hoeffding and empirical-bernstein',
     },
     estimator: { type: 'string', value: 'NAME', help: 'of several targets; absent: "WPDIS carried"' },
-    replicates: { type: 'string', value: 'N', help: 'of a bootstrap; absent: 2000' },
+    replicates: {
+      type: 'string',
+      value: 'N',
+      help: `of a bootstrap, ${LEAST_REPLICATES} to ${MOST_REPLICATES.toLocaleString('en')}; absent: 2000`,
+    },
     seed: { ...seedOption, help: 'seed of a bootstrap' },
     json: jsonOption,
   },
@@ -42,14 +51,39 @@ export const evaluateCommand: Command = {
     const targets = values.target as readonly string[];
     const config = intervalConfig(values);
     if (targets.length > 1) return evaluateSeveral(targets, values, config, io);
+    refuseIdleOfOne(values, config.interval!);
+    tellReplicates(config, io);
     return evaluateOne({ ...values, target: targets[0] }, config, io);
   },
 };
 
+/** Flags that would change nothing of one target with this interval. */
+function refuseIdleOfOne(values: Values, interval: IntervalKind): void {
+  refuseIdle(values, 'estimator', 'is for several targets: of one, all are shown', 'Leave it out.');
+  if (!interval.startsWith('bootstrap-'))
+    refuseIdle(
+      values,
+      'replicates',
+      `is of a bootstrap, and --interval is ${interval}`,
+      'Add --interval bootstrap-t, for instance.',
+    );
+  if (interval !== 'hoeffding' && interval !== 'empirical-bernstein')
+    refuseIdle(
+      values,
+      'max-weight',
+      `is for hoeffding and empirical-bernstein, and --interval is ${interval}`,
+      'Add --interval empirical-bernstein, for instance.',
+    );
+}
+
 async function evaluateOne(values: Values, config: Partial<AuditConfig>, io: Io): Promise<0 | 3> {
   const result = await auditNamed(values, config);
   const { evaluation, verdict, reasons } = result;
-  if (evaluation === null)
+  if (evaluation === null) {
+    if (values.json) {
+      io.out(`${JSON.stringify(refusedRecord(result), null, 2)}\n`);
+      return 3;
+    }
     throw failure({
       subject: `target "${result.target}"`,
       wrong: [...reasons, ...result.warnings.filter((w) => w.code === 'target-not-looked-at')]
@@ -58,6 +92,7 @@ async function evaluateOne(values: Values, config: Partial<AuditConfig>, io: Io)
       fix: result.next.join(' '),
       exitCode: 3,
     });
+  }
   if (values.json) {
     const record: AuditedEvaluation = { verdict, reasons, ...evaluation };
     io.out(`${JSON.stringify(record, null, 2)}\n`);
@@ -68,6 +103,18 @@ async function evaluateOne(values: Values, config: Partial<AuditConfig>, io: Io)
   }
   return exitCodeOf(result, values);
 }
+
+const refusedRecord = ({ target, trainedOn, reasons, next, warnings }: Audit): RefusedEvaluation => ({
+  verdict: 'refused',
+  reasons,
+  next,
+  target,
+  trainedOn,
+  behaviour: null,
+  estimates: [],
+  bounds: null,
+  warnings,
+});
 
 /** How the intervals were made, once for each way. */
 function intervalText({ behaviour, estimates }: Evaluation): string {
@@ -96,7 +143,7 @@ function intervalConfig(values: Values): Partial<AuditConfig> {
       expected: 'a number above 0',
       exitCode: 2,
     });
-  const replicates = whole(values, 'replicates', 100);
+  const replicates = whole(values, 'replicates', LEAST_REPLICATES, MOST_REPLICATES);
   return {
     interval,
     seed: whole(values, 'seed')!,

@@ -1,12 +1,13 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { failure } from '../schema/error.ts';
+import { failure, TurnwiseError } from '../schema/error.ts';
 import type { Exported } from '../schema/exported.ts';
 import { exportArrow } from '../store/arrow.ts';
 import { engineFailure } from '../store/engine-failure.ts';
-import { exportParquet } from '../store/parquet.ts';
+import { exportParquet, SHARD } from '../store/parquet.ts';
 import { openStore, type Store } from '../store/store.ts';
 import { TABLES, type TableName } from '../store/tables.ts';
+import { folderWrittenWhole, UNFINISHED_FOLDER } from '../store/whole-file.ts';
 import { text, whole } from './arguments.ts';
 import { type Command, jsonOption, storeOption } from './command.ts';
 import { claimOutput } from './output-file.ts';
@@ -36,6 +37,7 @@ export const exportCommand: Command = {
     'turnwise export --store runs.duckdb --to arrow --table turns --out turns.arrow',
     'turnwise export --store runs.duckdb --to parquet --table turns --shards 16 --out turns',
   ],
+  undone: true,
   async run(values, _, io) {
     const format = oneOf('--to', text(values, 'to')!, FORMATS);
     const table = oneOf('--table', text(values, 'table')!, [...NAMES, 'all'] as const);
@@ -58,13 +60,20 @@ export const exportCommand: Command = {
         if (!isFolder(path)) claimOutput(path, values.force === true, [store.path]);
         checkTarget(path, values.force === true, shards !== undefined);
       }
-      if (table === 'all') makeFolder(out);
       const files: Exported['files'] = [];
-      for (const { name, path } of targets) {
-        io.progress(`writing ${path}`);
-        const { rows } = await write(store, name, path, format, shards);
-        files.push({ table: name, path, rows, bytes: bytesOf(path) });
-      }
+      const writeTo = async (folder: string | null) => {
+        for (const { name, path } of targets) {
+          io.progress(`writing ${path}`);
+          const to = folder === null ? path : join(folder, `${name}.${format}`);
+          const { rows } = await write(store, name, to, format, shards).catch((error: unknown) => {
+            throw asOf(path, to, error);
+          });
+          files.push({ table: name, path, rows, bytes: bytesOf(to) });
+        }
+      };
+      // All tables or none: half of a store would read back as one.
+      if (table === 'all') await wholeFolder(out, writeTo);
+      else await writeTo(null);
       const result: Exported = { format, files };
       if (values.json) io.out(`${JSON.stringify(result)}\n`);
       else for (const f of files) io.out(`${f.path}  ${f.rows} rows, ${f.bytes} bytes\n`);
@@ -76,8 +85,20 @@ export const exportCommand: Command = {
 };
 
 function write(store: Store, table: TableName, path: string, format: Format, shards: number | undefined) {
-  return format === 'arrow' ? exportArrow(store, table, path) : exportParquet(store, table, path, { shards });
+  return format === 'arrow'
+    ? exportArrow(store, table, path)
+    : exportParquet(store, table, path, { shards, replace: true });
 }
+
+/** Names the place a file was for, not where it was written meanwhile. */
+const asOf = (path: string, to: string, error: unknown): unknown =>
+  error instanceof TurnwiseError
+    ? new TurnwiseError(
+        error.message.replaceAll(to, path).replaceAll(join(path, UNFINISHED_FOLDER), path),
+        error.exitCode,
+        error.cause,
+      )
+    : error;
 
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
@@ -87,10 +108,10 @@ function checkTarget(path: string, force: boolean, sharded: boolean): void {
   const isFolder = statSync(path).isDirectory();
   if (isFolder && !sharded) throw failure({ subject: path, wrong: 'is a directory', fix: 'Name a file.' });
   if (!isFolder && sharded) throw failure({ subject: path, wrong: 'is a file', fix: 'Name a folder.' });
-  const held = isFolder ? readdirSync(path) : [];
+  const held = isFolder ? readdirSync(path).filter((name) => name !== UNFINISHED_FOLDER) : [];
   if (isFolder && held.length === 0) return;
   if (!force) throw failure({ subject: path, wrong: 'is there already', fix: 'Add --force to replace it.' });
-  const foreign = held.find((name) => !/^shard=\d+$/.test(name));
+  const foreign = held.find((name) => !SHARD.test(name));
   if (foreign !== undefined)
     throw failure({
       subject: path,
@@ -98,14 +119,13 @@ function checkTarget(path: string, force: boolean, sharded: boolean): void {
       got: foreign,
       fix: 'Name another folder.',
     });
-  for (const name of held) rmSync(join(path, name), { recursive: true });
 }
 
-function makeFolder(path: string): void {
+async function wholeFolder(path: string, write: (part: string) => Promise<void>): Promise<void> {
   try {
-    mkdirSync(path, { recursive: true });
+    await folderWrittenWhole(path, write);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST')
+    if (!isFolder(path) && existsSync(path))
       throw failure({ subject: path, wrong: 'is a file', fix: 'Of all tables, --out names a folder.' });
     throw engineFailure(path, error);
   }

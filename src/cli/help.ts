@@ -38,7 +38,7 @@ export function programHelp(commands: readonly Command[]): string {
     'Commands',
     ...commands.map((c) => `  ${c.name.padEnd(width)}  ${c.summary}`),
     '',
-    'Exit codes: 0 fine, 1 failed, 2 usage, 3 the audit says no.',
+    'Exit codes: 0 fine, 1 failed, 2 usage, 3 the logs cannot answer (the audit says no).',
     '"turnwise COMMAND --help" tells more.',
     '',
   ].join('\n');

@@ -16,10 +16,12 @@ export const importCommand: Command = {
     'Parquet and Arrow, told by their columns. All is read in one transaction, or nothing; a table that already',
     'holds rows is not added to. Logs, one record an episode, are read by "turnwise ingest".',
   ],
+  undone: true,
   async run(values, positionals, io) {
-    const { result } = await withCreatedStore(text(values, 'store')!, {}, async (store) => {
+    const { result } = await withCreatedStore(text(values, 'store')!, {}, async (store, keep) => {
       const result = await importTables(store, positionals, (path) => io.progress(`reading ${path}`));
-      return { result, added: true };
+      keep();
+      return result;
     });
     if (values.json === true) io.out(`${JSON.stringify(result, null, 2)}\n`);
     else for (const { table, path, rows } of result.tables) io.out(`${path}  ${table}, ${rows} rows\n`);

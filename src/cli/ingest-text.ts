@@ -1,8 +1,8 @@
 import { inline } from '../report/plain.ts';
 import type { IngestedFile, IngestResult } from '../schema/ingest-result.ts';
 
-/** What became of each file, for a person. */
-export function ingestText(result: IngestResult): string {
+/** What became of each file, for a person; `kept`: there is a store now. */
+export function ingestText(result: IngestResult, kept: boolean): string {
   const lines: string[] = [];
   for (const file of result.files) {
     lines.push(`${inline(file.path)}: ${fileLine(file)}`);
@@ -17,9 +17,11 @@ export function ingestText(result: IngestResult): string {
   }
   const { files, episodes, turns, scores, rejects } = result;
   const joined = files.reduce((n, f) => n + f.rewardsJoined, 0);
-  lines.push(
-    `${result.store}: ${counted(files.length, 'file')}, ${counted(episodes, 'episode')} with ${counted(turns, 'turn')}${scores > 0 ? `, ${counted(scores, 'score')}` : ''} added${joined > 0 ? `, ${counted(joined, 'reward')} joined` : ''}, ${counted(rejects, 'reject')}`,
-  );
+  if (!kept) lines.push(`Nothing added, so no store was made: ${result.store} is not there`);
+  else
+    lines.push(
+      `${result.store}: ${counted(files.length, 'file')}, ${counted(episodes, 'episode')} with ${counted(turns, 'turn')}${scores > 0 ? `, ${counted(scores, 'score')}` : ''} added${joined > 0 ? `, ${counted(joined, 'reward')} joined` : ''}, ${counted(rejects, 'reject')}`,
+    );
   if (files.some((f) => f.status === 'added' && f.rejects > 0))
     lines.push(`Rejects by reason: turnwise describe --store ${result.store}`);
   return `${lines.join('\n')}\n`;
@@ -28,6 +30,8 @@ export function ingestText(result: IngestResult): string {
 /** Why the command fails, a message a file. */
 export function ingestErrors({ files }: IngestResult): string[] {
   const messages = files.flatMap((f) => f.error ?? []);
+  for (const file of files.filter((f) => f.status === 'empty'))
+    messages.push(`${file.path}: holds no record`);
   const refused = files.filter((f) => f.status === 'refused').map((f) => f.path);
   if (refused.length > 0) messages.push(`--strict: nothing kept of ${refused.join(', ')}`);
   for (const file of files.filter(mostlyRejected)) {

@@ -43,17 +43,19 @@ export const ingestCommand: Command = {
     'Rewards: columns episode_id (or session_id, trial_name), reward, and if wanted rewards, task_id; see',
     '"turnwise schema rewards". They are also joined to episodes that are in the store and have none yet.',
     '',
-    'Exit 1: a file cannot be read or is not recognised, gives nothing but rejects, or more than half of its',
-    'records are rejected (those already in the store do not count); the other files are read all the same.',
+    'Exit 1: a file cannot be read or is not recognised, holds no record or gives nothing but rejects, or more than',
+    'half of its records are rejected (those already in the store do not count); the other files are read all the',
+    'same. A store that would be new and got nothing is not made.',
   ],
+  undone: true,
   async run(values, positionals, io) {
     const format = formatOf(text(values, 'format'));
     const maxRecordMb = whole(values, 'max-record-mb', 1);
     // Before the store is made: a mistyped name leaves nothing behind.
     const paths = await findInputs(positionals);
     const path = text(values, 'store')!;
-    const { result } = await withCreatedStore(path, { memoryLimit: '256MB' }, async (store) => {
-      const result = await ingest(store, paths, {
+    const { result, kept } = await withCreatedStore(path, { memoryLimit: '256MB' }, (store, keep) =>
+      ingest(store, paths, {
         format,
         maxRecordMb,
         strict: values.strict === true,
@@ -61,14 +63,19 @@ export const ingestCommand: Command = {
         stdin: io.stdin,
         onProgress: ({ path, records, bytes }) =>
           io.progress(`${path}: ${records.toLocaleString('en')} records, ${(bytes / 1e6).toFixed(0)} MB`),
-      });
-      return { result, added: result.files.some((f) => f.status === 'added') };
-    });
-    if (values.json === true) io.out(`${JSON.stringify(result, null, 2)}\n`);
+        onFile: ({ status }) => {
+          if (status === 'added') keep();
+        },
+      }),
+    );
+    if (values.json === true)
+      io.out(`${JSON.stringify({ ...result, store: kept ? result.store : null }, null, 2)}\n`);
     else {
-      io.out(ingestText(result));
+      io.out(ingestText(result, kept));
+      // An empty file is an error here, told below.
       for (const { code, count, message } of result.warnings)
-        io.err(`warning: ${count === undefined ? '' : `${count} `}${message} (${code})\n`);
+        if (code !== 'empty-file')
+          io.err(`warning: ${count === undefined ? '' : `${count} `}${message} (${code})\n`);
     }
     const errors = ingestErrors(result);
     for (const message of errors) io.err(`error: ${message}\n`);

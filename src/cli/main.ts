@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import { failure, TurnwiseError } from '../schema/error.ts';
+import { removeUnfinished } from '../store/whole-file.ts';
 import { readArguments } from './arguments.ts';
 import { commands } from './commands.ts';
 import { commandHelp, programHelp } from './help.ts';
@@ -41,7 +42,19 @@ async function main(argv: readonly string[]): Promise<number> {
       fix: 'Name a file.',
       exitCode: 2,
     });
+  if (command.undone) undoWhenInterrupted();
   return command.run(values, positionals, terminal);
+}
+
+/** Interrupted, it leaves nothing half-written, and ends by the signal as it would have without. */
+function undoWhenInterrupted(): void {
+  const undo = (signal: NodeJS.Signals): void => {
+    removeUnfinished();
+    // Only now: a second signal while it removes would end it half-way.
+    process.off(signal, undo);
+    process.kill(process.pid, signal);
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, undo);
 }
 
 /** The error as it is shown: one for people, or a flag that a configuration refuses. */

@@ -1,11 +1,12 @@
 import { once } from 'node:events';
-import { createWriteStream, renameSync, rmSync } from 'node:fs';
+import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { EpisodeInput } from '../schema/episode.ts';
 import { failure } from '../schema/error.ts';
 import { simulateToolAgent } from '../simulate/tool-agent.ts';
 import { TOOL_AGENT_POLICIES, type ToolAgentPolicyName } from '../simulate/tool-agent-law.ts';
+import { writtenWhole } from '../store/whole-file.ts';
 import { text, whole } from './arguments.ts';
 import { type Command, type Io, seedOption, type Values } from './command.ts';
 import { cannotWrite, claimOutput } from './output-file.ts';
@@ -41,6 +42,7 @@ export const simulateCommand: Command = {
     'turnwise simulate tool-agent --episodes 2000 --tasks 200 --seed 0 --out episodes.jsonl',
     'turnwise simulate tool-agent | turnwise ingest - --store runs.duckdb',
   ],
+  undone: true,
   async run(values, positionals, io) {
     const [name, ...more] = positionals;
     const world = name === undefined || !Object.hasOwn(WORLDS, name) ? undefined : WORLDS[name];
@@ -119,12 +121,9 @@ async function toStdout(episodes: Iterable<EpisodeInput>, io: Io): Promise<void>
 }
 
 async function toFile(episodes: Iterable<EpisodeInput>, path: string, io: Io): Promise<void> {
-  const part = `${path}.part`;
   try {
-    await pipeline(Readable.from(lines(episodes, io)), createWriteStream(part));
-    renameSync(part, path);
+    await writtenWhole(path, (part) => pipeline(Readable.from(lines(episodes, io)), createWriteStream(part)));
   } catch (error) {
-    rmSync(part, { force: true });
     throw cannotWrite(path, error);
   }
 }

@@ -6,7 +6,7 @@ import { failure } from '../schema/error.ts';
 import { TrainedOn } from '../schema/trained-on.ts';
 import { openStore } from '../store/store.ts';
 import { text, whole } from './arguments.ts';
-import { type Option, seedOption, storeOption, type Values } from './command.ts';
+import { type Io, type Option, seedOption, storeOption, type Values } from './command.ts';
 
 /** Flags of the commands that judge a target policy. */
 export const targetOptions: Readonly<Record<string, Option>> = {
@@ -16,6 +16,7 @@ export const targetOptions: Readonly<Record<string, Option>> = {
     value: 'NAME|FILE',
     required: true,
     help: 'a policy with recorded scores, or a policy file',
+    several: 'Audit them one by one, or compare them: "turnwise evaluate --target A --target B".',
   },
   require: {
     type: 'string',
@@ -50,6 +51,12 @@ export const targetOptions: Readonly<Record<string, Option>> = {
   },
   seed: { ...seedOption, help: 'seed of everything random: the folds of --estimate-propensities' },
 };
+
+/** On a terminal, before many replicates are drawn: what takes long, and how much of it there is. */
+export function tellReplicates({ replicates }: Partial<AuditConfig>, io: Io): void {
+  if (replicates !== undefined)
+    io.progress(`bootstrap over tasks: ${replicates.toLocaleString('en')} replicates`);
+}
 
 /** Audits the target that the flags name. */
 export async function auditNamed(values: Values, config: Partial<AuditConfig> = {}): Promise<Audit> {

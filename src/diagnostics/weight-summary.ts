@@ -34,7 +34,10 @@ export function weightSummary(w: EpisodeWeights): WeightSummary {
   };
 }
 
-/** K/G₁² of the tasks' Σ w_i (G_i − V̂), V̂ = WIS, of which its error is the sum; 0 where all returns are alike. */
+/**
+ * K/g₁² of the tasks' Σ w_i (G_i − V̂), V̂ = WIS, of which its error is the sum; 0 where all returns are alike.
+ * g₁ = m₃/m₂^{3/2} with the moments of the population (divided by K), not Fisher's G₁ of a sample.
+ */
 function events({ n, weight, returns, clusters }: EpisodeWeights, total: number): number | null {
   const used = returns.filter((_, i) => weight[i]! > 0);
   if (used.every((G) => G === used[0])) return 0;

@@ -56,6 +56,26 @@ export async function checkTables(store: Store): Promise<void> {
           `refers to ${name === 'episode' ? 'an episode' : 'a source'} that is not there`,
           `Import table "${owner}" with it.`,
         );
+  await checkTurns(store);
+}
+
+/** Every episode has as many turns as it says: rows that were lost on the way leave no other trace. */
+async function checkTurns(store: Store): Promise<void> {
+  const [found] = await queryRows(
+    store,
+    `SELECT e.episode_id AS id, e.n_turns AS said, coalesce(t.n, 0) AS n, count(*) OVER () AS episodes
+     FROM episodes e LEFT JOIN (SELECT episode, count(*) AS n FROM turns GROUP BY episode) t USING (episode)
+     WHERE coalesce(t.n, 0) <> e.n_turns ORDER BY e.episode LIMIT 1`,
+  );
+  if (!found) return;
+  const { id, said, n, episodes } = found;
+  throw failure({
+    subject: 'table "turns"',
+    wrong: `does not hold the turns that table "episodes" counts, of ${episodes} ${episodes === 1 ? 'episode' : 'episodes'}`,
+    got: `${n} of episode "${id}"`,
+    expected: `${said}`,
+    fix: 'The export is not whole: export again, and import tables "episodes" and "turns" of the same export together.',
+  });
 }
 
 async function none(store: Store, sql: string, table: string, what: string, fix?: string): Promise<void> {

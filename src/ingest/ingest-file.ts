@@ -89,6 +89,7 @@ export async function ingestFile(store: Store, path: string, options: FileOption
       const there = await knownSource(store, 'content_sha256', is.contentSha256);
       if (there) undo(there);
       const { rejects, duplicates, firstRejects } = counts;
+      if (counts.episodes + counts.scores + rejects === 0) undo(nothing(is, 'empty'));
       if (options.strict && rejects > 0) undo(nothing(is, 'refused', { rejects, duplicates, firstRejects }));
       await forgetFruitless(store, is.contentSha256);
       await appendBatch(store, sourceBatch(number, is, counts));

@@ -22,6 +22,8 @@ export interface IngestOptions {
   /** What the input `-` reads. Default: standard input of the process. */
   readonly stdin?: NodeJS.ReadableStream | undefined;
   readonly onProgress?: ((progress: IngestProgress) => void) | undefined;
+  /** What became of a file, once its transaction is over. */
+  readonly onFile?: ((file: IngestedFile) => void) | undefined;
 }
 
 export interface IngestProgress {
@@ -70,13 +72,13 @@ export async function ingest(
       ids: () => (ids ??= storedIds(store)),
       onProgress: (records, bytes) => options.onProgress?.({ path, records, bytes }),
     });
-    outcomes.push(
-      await reading.catch((error: unknown) => {
-        // What is wrong with the store is wrong for every file.
-        if (!(error instanceof TurnwiseError) || error.message.startsWith(`${store.path}: `)) throw error;
-        return failed(path, error.message);
-      }),
-    );
+    const outcome = await reading.catch((error: unknown) => {
+      // What is wrong with the store is wrong for every file.
+      if (!(error instanceof TurnwiseError) || error.message.startsWith(`${store.path}: `)) throw error;
+      return failed(path, error.message);
+    });
+    outcomes.push(outcome);
+    options.onFile?.(outcome.file);
   }
   const files = outcomes.map((o) => o.file);
   const total = (name: 'episodes' | 'turns' | 'scores' | 'rejects') => files.reduce((n, f) => n + f[name], 0);

@@ -6,7 +6,8 @@ import { failure, TurnwiseError } from '../schema/error.ts';
 import { parquetColumns } from '../store/parquet.ts';
 import type { Store } from '../store/store.ts';
 import { tableOfColumns } from '../store/table-of-columns.ts';
-import type { TableName } from '../store/tables.ts';
+import { TABLES, type TableName } from '../store/tables.ts';
+import { UNFINISHED_FOLDER } from '../store/whole-file.ts';
 import { openBytes } from './byte-source.ts';
 
 /** A file, or a folder of shards, that holds rows of one table. */
@@ -20,8 +21,9 @@ const FIX = 'Name what "turnwise export" wrote; logs are read by "turnwise inges
 
 /**
  * The tables that files and folders hold, as `turnwise export` writes them: told by their columns, whatever
- * their names. A folder stands for the Parquet and Arrow files in it and for the folders of shards.
- * @throws failures: nothing given or there, a file that is no table, two of one table
+ * their names. A folder stands for the Parquet and Arrow files in it and for the folders of shards, and holds all
+ * tables: one that is not there was lost on the way. Files that are named may be some of them.
+ * @throws failures: nothing given or there, a file that is no table or is cut, two of one table, half an export
  */
 export async function findTableFiles(store: Store, inputs: readonly string[]): Promise<TableFile[]> {
   const wrong = (subject: string, what: string, fix?: string) =>
@@ -44,12 +46,36 @@ export async function findTableFiles(store: Store, inputs: readonly string[]): P
       found.set(file.table, file);
     }
   }
+  const folder = inputs.find((input) => isFolder(input));
+  if (folder !== undefined) requireAll(folder, found);
   return [...found.values()];
 }
 
+function requireAll(folder: string, found: ReadonlyMap<TableName, TableFile>): void {
+  const missing = Object.keys(TABLES).filter((name) => !found.has(name as TableName));
+  if (missing.length === 0) return;
+  throw failure({
+    subject: folder,
+    wrong: `is not a whole export: ${missing.length === 1 ? 'table' : 'tables'} ${missing.join(', ')} not there`,
+    fix: 'Export again; or name files, which may hold only some of the tables.',
+  });
+}
+
+/** A folder of tables, not of the shards of one. */
+function isFolder(input: string): boolean {
+  return statSync(input).isDirectory() && !isSharded(input);
+}
+
 function pathsOf(input: string): string[] {
-  if (!statSync(input).isDirectory() || isSharded(input)) return [input];
-  return readdirSync(input)
+  if (!isFolder(input)) return [input];
+  const names = readdirSync(input);
+  if (names.includes(UNFINISHED_FOLDER))
+    throw failure({
+      subject: input,
+      wrong: `holds an export that was not finished (${UNFINISHED_FOLDER})`,
+      fix: 'Export again, with --force.',
+    });
+  return names
     .sort()
     .map((name) => join(input, name))
     .filter((path) => (statSync(path).isDirectory() ? isSharded(path) : /\.(parquet|arrow)$/i.test(path)));
@@ -77,10 +103,20 @@ async function tableFile(store: Store, path: string): Promise<TableFile> {
 async function formatOf(path: string): Promise<TableFile['format']> {
   const file = await open(path, 'r');
   try {
-    const { buffer } = await file.read(Buffer.alloc(6), 0, 6, 0);
-    const magic = buffer.toString('latin1');
+    const bytes = async (at: number) =>
+      (await file.read(Buffer.alloc(6), 0, 6, at)).buffer.toString('latin1');
+    const magic = await bytes(0);
     if (magic.startsWith('PAR1')) return 'parquet';
-    if (magic === 'ARROW1' || magic.startsWith('\xff\xff\xff\xff')) return 'arrow';
+    if (magic.startsWith('\xff\xff\xff\xff')) return 'arrow';
+    if (magic === 'ARROW1') {
+      // A reader of the batches alone takes a file that is cut for one that ends.
+      if ((await bytes(Math.max(0, (await file.stat()).size - 6))) === magic) return 'arrow';
+      throw failure({
+        subject: path,
+        wrong: 'is cut: it does not end as an Arrow file does',
+        fix: 'Export again.',
+      });
+    }
   } finally {
     await file.close();
   }

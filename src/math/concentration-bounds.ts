@@ -11,7 +11,7 @@
  * shares these are R √(ln(1/δ)/(2K)) and the published form. The range is a declaration: the largest value
  * seen is not one.
  */
-import { variance } from './statistics.ts';
+import { standardDeviation } from './statistics.ts';
 import { sumOf } from './sum.ts';
 
 export interface Bounded {
@@ -49,7 +49,7 @@ export function empiricalBernstein(
   const half =
     K < 2
       ? Number.POSITIVE_INFINITY
-      : Math.sqrt((2 * variance(scaled) * log) / K) +
+      : standardDeviation(scaled) * Math.sqrt((2 * log) / K) +
         (7 * K * most * (range.hi - range.lo) * log) / (3 * (K - 1));
   return around(values, shares, half, range, side);
 }

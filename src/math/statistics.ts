@@ -13,11 +13,20 @@ export function variance(values: ArrayLike<number>, ddof = 1): number {
   return sumOf(n, (i) => (values[i]! - centre) ** 2) / (n - ddof);
 }
 
-/** G₁ = m₃/m₂^{3/2}, moments about the mean; NaN without spread. */
+/** Its root, of values whose squares need not fit a double. */
+export function standardDeviation(values: ArrayLike<number>, ddof = 1): number {
+  const n = values.length;
+  if (n <= ddof) return Number.NaN;
+  const centre = centreOf(values);
+  const { scale, squares } = scaledSquares(n, (i) => values[i]! - centre);
+  return scale * Math.sqrt(squares / (n - ddof));
+}
+
+/** g₁ = m₃/m₂^{3/2} of the population, moments about the mean divided by n; NaN without spread. */
 export function skewness(values: ArrayLike<number>): number {
   const n = values.length;
   const centre = centreOf(values);
-  const spread = Math.sqrt(variance(values, 0));
+  const spread = standardDeviation(values, 0);
   const cube = (d: number): number => d * d * d;
   return sumOf(n, (i) => cube((values[i]! - centre) / spread)) / n;
 }
@@ -40,7 +49,7 @@ export function quantileSorted(sorted: ArrayLike<number>, q: number): number {
 
 export interface ClusterVariance {
   readonly mean: number;
-  /** Of the mean of ψ; NaN with fewer than two clusters. */
+  /** Of the mean of ψ; NaN with fewer than two clusters, 0 or ∞ where only its root fits a double. */
   readonly variance: number;
   readonly se: number;
   /** Clusters that hold at least one row. */
@@ -68,9 +77,21 @@ export function clusterVariance(
   }
   let clusters = 0;
   for (let c = 0; c < count; c++) clusters += present[c]!;
-  const squares = sumOf(count, (c) => sums[c]! ** 2);
+  const { scale, squares } = scaledSquares(count, (c) => sums[c]!);
   const v = clusters < 2 ? Number.NaN : ((clusters / (clusters - 1)) * squares) / (n * n);
-  return { mean: centre, variance: v, se: Math.sqrt(v), clusters };
+  return { mean: centre, variance: v * scale * scale, se: scale * Math.sqrt(v), clusters };
+}
+
+/**
+ * Σ xᵢ² = scale² · squares, scale the power of two at the largest |xᵢ|: squares of 1e−170 or 1e155 do not fit
+ * a double, and a power of two changes no digit of those that do.
+ */
+function scaledSquares(n: number, x: (i: number) => number): { scale: number; squares: number } {
+  let most = 0;
+  for (let i = 0; i < n; i++) most = Math.max(most, Math.abs(x(i)));
+  if (!(most > 0 && most < Infinity)) return { scale: 1, squares: most * most };
+  const scale = 2 ** Math.min(1023, Math.floor(Math.log2(most)));
+  return { scale, squares: sumOf(n, (i) => (x(i) / scale) ** 2) };
 }
 
 /** The mean again, taken from the first value, so that equal values have deviations of exactly 0. */

@@ -6,8 +6,14 @@ export function formatNumber(value: number | null | undefined, digits = 3): stri
   if (!Number.isFinite(value)) return value > 0 ? '∞' : '−∞';
   if (Number.isInteger(value) && digits === 0) return value.toLocaleString('en-US').replace('-', '−');
   const size = Math.abs(value);
-  const text =
-    size !== 0 && (size < 10 ** -digits / 2 || size >= 1e7) ? value.toExponential(2) : value.toFixed(digits);
+  // A return of 1e9 + 1 is told from one of 1e9 where its digits are asked for.
+  const large = size >= (digits < 3 ? 1e7 : 1e12);
+  return signed(
+    size !== 0 && (size < 10 ** -digits / 2 || large) ? value.toExponential(2) : value.toFixed(digits),
+  );
+}
+
+function signed(text: string): string {
   return text
     .replace('-', '−')
     .replace(/^(−?\d+)(?=\.|$)/, (whole) => whole.replace(/\B(?=(\d{3})+$)/g, ','));
@@ -43,5 +49,17 @@ export const counted = (value: number, what: string): string =>
 export const formatShare = (value: number | null | undefined): string =>
   value === null || value === undefined || Number.isNaN(value) ? '–' : `${formatNumber(100 * value, 1)} %`;
 
-export const formatInterval = (interval: Pick<Interval, 'lo' | 'hi'> | null, digits = 3): string =>
-  interval === null ? '–' : `[${formatNumber(interval.lo, digits)}, ${formatNumber(interval.hi, digits)}]`;
+/** Both ends, with as many digits more as it takes to tell them apart. */
+export function formatInterval(interval: Pick<Interval, 'lo' | 'hi'> | null, digits = 3): string {
+  if (interval === null) return '–';
+  const { lo, hi } = interval;
+  const ends = (format: (x: number) => string): string => `[${format(lo)}, ${format(hi)}]`;
+  if (lo === hi || formatNumber(lo, digits) !== formatNumber(hi, digits))
+    return ends((x) => formatNumber(x, digits));
+  for (let d = digits + 1; d <= 12; d++)
+    if (Math.max(Math.abs(lo), Math.abs(hi)) < 1e12 && lo.toFixed(d) !== hi.toFixed(d))
+      return ends((x) => signed(x.toFixed(d)));
+  let d = 3;
+  while (d < 16 && lo.toExponential(d) === hi.toExponential(d)) d++;
+  return ends((x) => signed(x.toExponential(d)));
+}

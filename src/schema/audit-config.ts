@@ -86,12 +86,52 @@ export const AuditConfig = EvaluationConfig.extend({
     .max(1)
     .default(0.1)
     .describe('Weak beyond: one rollout then carries a tenth of the answer.'),
+  weakMissing: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.05)
+    .describe(
+      'Weak beyond this share of the episodes without a return, aborted ones aside. A failure that nobody scored is missing for how it went: the value is then open by that share of the return range, and no standard error shows it.',
+    ),
+  maxMissing: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.2)
+    .describe(
+      'Refused beyond: with a fifth of the outcomes unknown the value is open by a fifth of the return range, more than most comparisons are about.',
+    ),
+  weakAborted: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.2)
+    .describe(
+      'Weak beyond this share of aborted episodes, never refused: infrastructure fails for reasons of its own, but more often on long rollouts, and a fifth lost may tilt the rest.',
+    ),
+  weakCutShort: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.05)
+    .describe(
+      'Weak beyond this share of the episodes, or of the target’s weight, on episodes cut short from outside: what they would still have earned is missing from the value.',
+    ),
+  maxCutShort: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.2)
+    .describe(
+      'Refused beyond this share of the episodes or of the target’s weight: the value is then open by that share of the return range.',
+    ),
   weakEvents: z
     .number()
     .min(0)
     .default(25)
     .describe(
-      'Weak below. Cochran’s rule (1977, on the validity of the normal approximation): with fewer tasks than 25 times the squared skewness, a 95 % interval by t misses in more than 6 % of samples. It sees what no weight shows: outcomes that are rare.',
+      'Weak below. Cochran’s rule (1977, on the validity of the normal approximation): with fewer tasks than 25 times the squared skewness g₁ (of the population, m₃/m₂^{3/2}), a 95 % interval by t misses in more than 6 % of samples. It sees what no weight shows: outcomes that are rare.',
     ),
   weakTailIndex: z
     .number()

@@ -67,7 +67,7 @@ export const WeightSummary = z.strictObject({
     .number()
     .nullable()
     .describe(
-      'Tasks over the squared skewness of what they add to WIS: about as many rare outcomes stand behind the value; 0 where all returns are alike. null: no skew.',
+      'K/g₁²: tasks over the squared population skewness (m₃/m₂^{3/2}) of what they add to WIS: about as many rare outcomes stand behind the value; 0 where all returns are alike. null: no skew, or nothing to compute it from, which the reason `no-standard-error` then says.',
     ),
 });
 export type WeightSummary = z.infer<typeof WeightSummary>;

@@ -19,7 +19,7 @@ export const ValueBounds = z.strictObject({
   hi: z.number(),
   level: z.number().gt(0).lt(1).describe('Both sides together.'),
   range: ReturnRange,
-  method: z.string(),
+  method: z.string().describe('With how many returns of episodes missing or cut short count as unknown.'),
 });
 export type ValueBounds = z.infer<typeof ValueBounds>;
 
@@ -44,7 +44,12 @@ export const EvaluationConfig = z.strictObject({
   interval: IntervalKind.default('cr1-t').describe(
     'How intervals are made, over tasks. The bootstraps resample tasks and every sum with them; the last two need `range`, and for weighted returns `maxWeight`.',
   ),
-  replicates: z.int().min(100).default(2000).describe('How often a bootstrap resamples the tasks.'),
+  replicates: z
+    .int()
+    .min(100)
+    .max(1_000_000)
+    .default(2000)
+    .describe('How often a bootstrap resamples the tasks.'),
   seed: z.int().default(0).describe('Seed of everything random: a bootstrap, the folds.'),
   maxWeight: z
     .number()
@@ -63,6 +68,12 @@ export const Evaluation = z.strictObject({
   episodes: z.strictObject({
     used: z.int().describe('With a return, on held-out tasks.'),
     withoutReturn: z.int().describe('Aborted or without any reward; left out of both averages.'),
+    aborted: z.int().describe('Of these, aborted; the others may be missing for how they went.'),
+    cutShort: z.int().describe('Of those used, truncated or unfinished: with what they had earned so far.'),
+    cutShortWeight: z
+      .number()
+      .nullable()
+      .describe('Their share of the summed weight: of the target’s episodes that the logs cut short.'),
     trainedOn: z.int().describe('Left out: the target was trained on their tasks.'),
     total: z.int(),
   }),

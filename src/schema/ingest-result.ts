@@ -34,7 +34,10 @@ export type IngestedFile = z.infer<typeof IngestedFile>;
 
 /** The result of `turnwise ingest`. */
 export const IngestResult = z.strictObject({
-  store: z.string(),
+  store: z
+    .string()
+    .nullable()
+    .describe('null: it would have been new, and nothing was added, so none was made.'),
   files: z.array(IngestedFile),
   episodes: z.int().describe('Episodes added by all files.'),
   turns: z.int(),

@@ -9,7 +9,7 @@ import { Credit } from './credit.ts';
 import { CriticConfig } from './critic-config.ts';
 import { Description } from './describe.ts';
 import { Episode } from './episode.ts';
-import { Evaluation } from './evaluation.ts';
+import { AuditedEvaluation, RefusedEvaluation } from './evaluation-result.ts';
 import { Imported } from './imported.ts';
 import { IngestResult } from './ingest-result.ts';
 import { Manifest } from './manifest.ts';
@@ -47,7 +47,12 @@ export const SCHEMAS: Readonly<Record<string, { schema: z.ZodType; io: 'input' |
     compare: { schema: Comparison, io: 'output', about: 'what "turnwise compare --json" prints' },
     credit: { schema: Credit, io: 'output', about: 'what "turnwise credit --json" prints' },
     audit: { schema: Audit, io: 'output', about: 'what "turnwise audit --json" prints' },
-    evaluate: { schema: Evaluation, io: 'output', about: 'what "turnwise evaluate --json" prints' },
+    evaluate: { schema: AuditedEvaluation, io: 'output', about: 'what "turnwise evaluate --json" prints' },
+    'refused-evaluation': {
+      schema: RefusedEvaluation,
+      io: 'output',
+      about: 'what it prints where the logs allow no number at all',
+    },
     'policy-comparison': {
       schema: PolicyComparison,
       io: 'output',

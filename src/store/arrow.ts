@@ -3,7 +3,6 @@
  * (nearly every observation and action is unique, so a dictionary would only add an index), JSON is Utf8, TIMESTAMP is
  * microseconds without a zone, lists are List<item>.
  */
-import { renameSync, rmSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import {
@@ -27,6 +26,7 @@ import { type Parameters, type ScanChunk, scan, selectSql } from './query.ts';
 import type { Store } from './store.ts';
 import { TABLES, type TableName } from './tables.ts';
 import { transaction } from './transaction.ts';
+import { writtenWhole } from './whole-file.ts';
 
 /** A table, or the result of a query, as an Arrow table in memory; one record batch a chunk. */
 export async function tableToArrow(
@@ -76,34 +76,41 @@ export function fromIpc(bytes: Uint8Array): Table {
   return tableFromIPC(bytes);
 }
 
-/** Writes a table, or the result of a query, to an Arrow file, chunk by chunk: not held in memory. */
+/**
+ * Writes a table, or the result of a query, to an Arrow file, chunk by chunk: not held in memory. Whole or not at all,
+ * and what was there stands until then.
+ */
 export async function exportArrow(
   store: Store,
   tableOrSql: string,
   path: string,
 ): Promise<{ readonly rows: number }> {
-  const part = `${path}.part`;
-  let rows = 0;
-  let file: FileHandle | undefined;
   try {
-    file = await open(part, 'w');
-    const writer = new RecordBatchFileWriter();
-    const drain = drainInto(file, writer[Symbol.asyncIterator]());
-    for await (const chunk of scan(store, selectSql(tableOrSql))) {
-      writer.write(recordBatch(chunk));
-      rows += chunk.rows;
-      await drain();
-    }
-    writer.finish();
-    await drain();
-    await file.close();
-    renameSync(part, path);
+    return await writtenWhole(path, async (part) => {
+      const file = await open(part, 'w');
+      try {
+        return { rows: await writeRows(store, tableOrSql, file) };
+      } finally {
+        await file.close();
+      }
+    });
   } catch (error) {
-    await file?.close().catch(() => undefined);
-    rmSync(part, { force: true });
     throw engineFailure(path, error);
   }
-  return { rows };
+}
+
+async function writeRows(store: Store, tableOrSql: string, file: FileHandle): Promise<number> {
+  const writer = new RecordBatchFileWriter();
+  const drain = drainInto(file, writer[Symbol.asyncIterator]());
+  let rows = 0;
+  for await (const chunk of scan(store, selectSql(tableOrSql))) {
+    writer.write(recordBatch(chunk));
+    rows += chunk.rows;
+    await drain();
+  }
+  writer.finish();
+  await drain();
+  return rows;
 }
 
 /** Writes what the writer holds so far; its queue answers at once where it holds something, else not before the next turn. */

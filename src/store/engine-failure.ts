@@ -17,7 +17,7 @@ export function engineFailure(path: string, error: unknown): TurnwiseError {
   if (/no space left|disk (is )?full|could not write|failed to offload|max_temp_directory/i.test(said))
     return tell(
       `the disk is full (${firstLine(said)})`,
-      'Free some space beside the store and run again; nothing of the unfinished step was kept.',
+      'Free some space on it and run again; nothing of the unfinished step was kept.',
     );
   if (/read-?only (database|mode)/i.test(said))
     return tell('the store was opened to read only', 'Open it to write.');

@@ -1,4 +1,4 @@
-import { mkdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { failure } from '../schema/error.ts';
 import { quoted, sqlText } from './create-tables.ts';
@@ -6,6 +6,7 @@ import { engineFailure } from './engine-failure.ts';
 import { selectSql } from './query.ts';
 import type { Store } from './store.ts';
 import { TABLES, type TableName } from './tables.ts';
+import { folderWrittenWhole, UNFINISHED_FOLDER, writtenWhole } from './whole-file.ts';
 
 export interface ParquetOptions {
   /**
@@ -13,28 +14,46 @@ export interface ParquetOptions {
    * 64 bits of the MD5 of the task id (of the episode id where there is no task), modulo the count. Absent: one file.
    */
   readonly shards?: number | undefined;
+  /** Shards that are there give way to the new ones once those are written; absent: a folder that holds anything is refused. */
+  readonly replace?: boolean | undefined;
 }
 
-/** Writes a table, or the result of a query, to Parquet (zstd): one file, or a folder of shards. */
+/** What a folder of shards holds, and nothing else. */
+export const SHARD = /^shard=\d+$/;
+
+/**
+ * Writes a table, or the result of a query, to Parquet (zstd): one file, or a folder of shards; whole or not at all,
+ * and what was there stands until then.
+ */
 export async function exportParquet(
   store: Store,
   tableOrSql: string,
   path: string,
   options: ParquetOptions = {},
 ): Promise<{ readonly rows: number }> {
-  const { shards } = options;
-  const sql = shards === undefined ? selectSql(tableOrSql) : shardedSql(tableOrSql, shards);
-  const to = shards === undefined ? '' : ', PARTITION_BY (shard)';
-  try {
-    if (shards !== undefined) mkdirSync(path, { recursive: true });
+  const { shards, replace = false } = options;
+  const copy = async (sql: string, part: string, more: string) => {
     const [row] = await rowsOf(
       store,
-      `COPY (${sql}) TO ${sqlText(path)} (FORMAT parquet, COMPRESSION zstd${to})`,
+      `COPY (${sql}) TO ${sqlText(part)} (FORMAT parquet, COMPRESSION zstd, ${more})`,
     );
     return { rows: Number(row?.[0]) };
+  };
+  try {
+    if (shards === undefined)
+      return await writtenWhole(path, (part) => copy(selectSql(tableOrSql), part, 'USE_TMP_FILE false'));
+    const sql = shardedSql(tableOrSql, shards);
+    if (!replace) requireEmpty(path);
+    return await folderWrittenWhole(path, (part) => copy(sql, part, 'PARTITION_BY (shard)'), SHARD);
   } catch (error) {
     throw engineFailure(path, error);
   }
+}
+
+function requireEmpty(folder: string): void {
+  const held = existsSync(folder) ? readdirSync(folder).filter((name) => name !== UNFINISHED_FOLDER) : [];
+  if (held.length > 0)
+    throw failure({ subject: folder, wrong: 'is there already', got: held[0], expected: 'an empty folder' });
 }
 
 /** The names of the columns of a Parquet file, or of a folder of shards. */

@@ -51,6 +51,7 @@ export async function* scan(store: Store, sql: string, parameters?: Parameters):
   let ended = false;
   try {
     if (inTransaction) store.state = 'transaction scan';
+    else await connection.run('BEGIN');
     result = await connection.stream(sql, ...bound(parameters));
     const columns = readers(result);
     let rows = 0;
@@ -71,6 +72,7 @@ export async function* scan(store: Store, sql: string, parameters?: Parameters):
       rows = 0;
       values = 0;
     }
+    await requireWhole(store.path, connection);
     if (rows > 0 || handed === 0) yield taken(columns, rows);
   } catch (error) {
     throw engineFailure(store.path, error);
@@ -79,6 +81,24 @@ export async function* scan(store: Store, sql: string, parameters?: Parameters):
     if (result && !ended) await abandon(connection, result, inTransaction);
     if (!inTransaction) connection.closeSync();
     else if (store.state === 'transaction scan') store.state = 'transaction';
+  }
+}
+
+/**
+ * A stream that fails half-way ends like one that is whole: the client hands on no error. But the transaction around it
+ * is aborted then, and the next statement says so.
+ */
+async function requireWhole(path: string, connection: DuckDBConnection): Promise<void> {
+  try {
+    await connection.run('SELECT 1');
+  } catch (cause) {
+    throw failure({
+      subject: path,
+      wrong: 'the engine failed in the middle of a scan, and does not say why',
+      expected: 'all rows',
+      fix: 'Most often memory is short, or the file is damaged.',
+      cause,
+    });
   }
 }
 

@@ -6,6 +6,7 @@ import { failure } from '../schema/error.ts';
 import { createTables } from './create-tables.ts';
 import { engineFailure } from './engine-failure.ts';
 import { migrate, migrationPath } from './migrate.ts';
+import { notAStore } from './not-a-store.ts';
 
 export interface StoreOptions {
   /** 'create' makes the file where there is none; 'write' and 'read' need a store. */
@@ -117,6 +118,8 @@ function checkPath(path: string, mode: StoreOptions['mode']): boolean {
       wrong: 'is not a store: the file is empty',
       fix: 'Delete it, or name another file.',
     });
+  const other = notAStore(path);
+  if (other) throw other;
   return false;
 }
 

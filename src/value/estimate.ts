@@ -1,5 +1,5 @@
 import { studentQuantile } from '../math/distributions.ts';
-import { clusterVariance, mean, variance } from '../math/statistics.ts';
+import { clusterVariance, mean, standardDeviation } from '../math/statistics.ts';
 import type { Estimate, Interval, Parts } from '../schema/estimate.ts';
 import type { Warning } from '../schema/warning.ts';
 import type { Clusters } from '../trajectories/trajectories.ts';
@@ -52,7 +52,7 @@ export function estimateOf(
     estimator: name,
     value: finite ? value : null,
     se: finite && Number.isFinite(se) ? se : null,
-    seNaive: finite && n > 0 ? finiteOrNull(Math.sqrt(variance(psi, 0) / n)) : null,
+    seNaive: finite && n > 0 ? finiteOrNull(standardDeviation(psi, 0) / Math.sqrt(n)) : null,
     interval:
       finite && Number.isFinite(se) && noInterval === undefined ? interval(value, se, K, level) : null,
     n,

@@ -1,6 +1,5 @@
 import { failure } from '../schema/error.ts';
 import { type Evaluation, EvaluationConfig } from '../schema/evaluation.ts';
-import { returnCounts } from '../trajectories/return.ts';
 import { stageSums } from '../weights/carried.ts';
 import { type EpisodeWeights, episodeWeights } from '../weights/episode-weights.ts';
 import type { LogRatios } from '../weights/ratios.ts';
@@ -46,10 +45,8 @@ export function evaluate(
       estimate: estimator.consistent || !ragged ? estimate : notConsistent(estimate),
     };
   });
-  const { truncated, unfinished } = returnCounts(w.trajectories).byEnding;
   return evaluationOf(ratios, w, settings, withIntervals([logged, ...entries], w, stages, settings), {
     turns: w.offsets[w.n]!,
-    cutShort: truncated.defined + unfinished.defined,
     targetIsBehaviour: w.logRatios.length > 0 && w.logRatios.every((x) => x === 0),
     tail,
     warnings: modelled.warnings,

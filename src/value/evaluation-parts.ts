@@ -9,6 +9,7 @@ import { checkedBounds } from './bounds.ts';
 import { type EstimateContext, estimateOf, meanReturn } from './estimate.ts';
 import { type Entry, without } from './intervals/intervals.ts';
 import { resampledMean } from './intervals/resampled.ts';
+import { cutShortWords, missingWords, unknownOutcomes } from './outcomes.ts';
 import { extent, returnRange } from './return-range.ts';
 
 /** What an evaluation says whichever way its estimates were computed: from loaded logs or from a scan. */
@@ -58,8 +59,6 @@ export function notConsistent(estimate: Estimate): Estimate {
 
 export interface Facts {
   readonly turns: number;
-  /** Episodes used that were cut short (truncated or unfinished). */
-  readonly cutShort: number;
   /** Whether every log-ratio is 0. */
   readonly targetIsBehaviour: boolean;
   readonly warnings: readonly Warning[];
@@ -72,42 +71,42 @@ export function evaluationOf(
   [behaviour, ...estimates]: readonly Estimate[],
   facts: Facts & Pick<Frame, 'tail'>,
 ): Evaluation {
-  const limits = checkedBounds(w, returnRange(w.returns, settings.range), settings.level);
+  const unknown = unknownOutcomes(ratios.trajectories, w);
+  const limits = checkedBounds(w, returnRange(w.returns, settings.range), settings.level, unknown);
+  const episodes = {
+    used: w.n,
+    withoutReturn: w.total - w.n,
+    aborted: unknown.aborted,
+    cutShort: unknown.cutShort,
+    cutShortWeight: unknown.cutShortWeight,
+    trainedOn: ratios.held.episodes,
+    total: w.total + ratios.held.episodes,
+  };
   return {
     target: ratios.target,
     measure: ratios.measure,
     trainedOn: ratios.trainedOn,
-    episodes: {
-      used: w.n,
-      withoutReturn: w.total - w.n,
-      trainedOn: ratios.held.episodes,
-      total: w.total + ratios.held.episodes,
-    },
+    episodes,
     clusters: w.clusters.count,
     turns: facts.turns,
     behaviour: behaviour!,
     estimates,
     bounds: limits.bounds,
-    warnings: [...ratios.warnings, ...facts.warnings, ...notes(ratios, w, facts), ...limits.warnings],
+    warnings: [...ratios.warnings, ...facts.warnings, ...notes(ratios, episodes, facts), ...limits.warnings],
     config: settings,
   };
 }
 
-function notes(ratios: LogRatios, w: EpisodeWeights, facts: Facts & Pick<Frame, 'tail'>): Warning[] {
+function notes(
+  ratios: LogRatios,
+  episodes: Evaluation['episodes'],
+  facts: Facts & Pick<Frame, 'tail'>,
+): Warning[] {
   const out: Warning[] = [];
-  const without = w.total - w.n;
-  if (without > 0)
-    out.push({
-      code: 'without-return',
-      message: `${without} of ${w.total} episodes have no return (aborted, or no reward at all) and are left out`,
-      count: without,
-    });
-  if (facts.cutShort > 0)
-    out.push({
-      code: 'cut-short',
-      message: `${facts.cutShort} of ${w.n} episodes were cut short (truncated or unfinished): what they would still have earned is missing from the value`,
-      count: facts.cutShort,
-    });
+  const { withoutReturn, cutShort } = episodes;
+  if (withoutReturn > 0)
+    out.push({ code: 'without-return', message: missingWords(episodes), count: withoutReturn });
+  if (cutShort > 0) out.push({ code: 'cut-short', message: cutShortWords(episodes), count: cutShort });
   if (facts.tail.reason !== null)
     out.push({ code: 'no-tail-index', message: `Pareto k̂ is not computed: ${facts.tail.reason}` });
   if (facts.targetIsBehaviour)

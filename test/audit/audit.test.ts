@@ -40,7 +40,7 @@ test('what is refused has no interval, but bounds, and says what to collect', ()
   expect(evaluation!.bounds!.lo).toBeLessThanOrEqual(exact.policies.patient.V);
   expect(evaluation!.bounds!.hi).toBeGreaterThanOrEqual(exact.policies.patient.V);
   expect(evaluation!.behaviour.interval).not.toBeNull(); // the behaviour's own mean needs no weights
-  expect(next.join(' ')).toMatch(/About \d+ episodes over \d+ tasks/);
+  expect(next.join(' ')).toMatch(/About [\d,]+ episodes over [\d,]+ tasks/);
 });
 
 test('what is weak has intervals that claim no coverage', () => {

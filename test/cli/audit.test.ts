@@ -10,7 +10,7 @@ import { ingest } from '../../src/ingest/ingest.ts';
 import { Audit } from '../../src/schema/audit.ts';
 import type { EpisodeInput } from '../../src/schema/episode.ts';
 import type { TurnwiseError } from '../../src/schema/error.ts';
-import { AuditedEvaluation } from '../../src/schema/evaluation-result.ts';
+import { AuditedEvaluation, RefusedEvaluation } from '../../src/schema/evaluation-result.ts';
 import { openStore } from '../../src/store/store.ts';
 import { policyFile, simulated } from '../helpers/agent-turns.ts';
 
@@ -217,4 +217,24 @@ test('evaluate: all estimators with conventions, the verdict first', async () =>
   expect(record.verdict).toBe('refused');
   expect(record.estimates.every((e) => e.interval === null)).toBe(true);
   expect(json.code).toBe(3);
+});
+
+test('evaluate --json prints the refusal of audit --json where there is no number at all', async () => {
+  const tasks = { tasks: simulated(200, 10, 4).map((e) => e.task_id) };
+  writeFileSync(path('all-tasks.json'), JSON.stringify(tasks));
+  for (const [args, code] of [
+    [['--store', path('bare.duckdb'), '--target', path('soft.json')], 'no-behaviour'],
+    [
+      [...logs(), '--target', path('soft.json'), '--trained-on', path('all-tasks.json')],
+      'trained-on-these-logs',
+    ],
+  ] as const) {
+    const evaluated = await run(evaluateCommand, ...args, '--json');
+    const record = RefusedEvaluation.parse(JSON.parse(evaluated.out));
+    const audited = Audit.parse(JSON.parse((await run(auditCommand, ...args, '--json')).out));
+    expect([evaluated.code, evaluated.err]).toEqual([3, '']);
+    expect(record.reasons.map((r) => r.code)).toEqual([code]);
+    const { verdict, reasons, next, target, trainedOn, warnings } = audited;
+    expect(record).toMatchObject({ verdict, reasons, next, target, trainedOn, warnings });
+  }
 });

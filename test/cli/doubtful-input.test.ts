@@ -65,10 +65,17 @@ test('a constant propensity holds the verdict at weak', async () => {
     action_class: t === 0 && x.action_class === 'b' && Number(run.slice(4)) % 2 === 0 ? 'c' : x.action_class,
     behaviour_log_propensity: -Math.LN2,
   }));
-  expect(await reasons({ episodes: filled, file: onlyA })).toEqual(['weak constant-propensity']);
+  // Every task then adds the same, so that the error is 0 as well.
+  expect(await reasons({ episodes: filled, file: onlyA })).toEqual([
+    'weak constant-propensity',
+    'weak no-standard-error',
+  ]);
   const constant = turnsOf((x) => ({ ...x, behaviour_logprob: -4 }));
   const same = scored((s) => ({ ...s, logprob: -4 }));
-  expect(await reasons({ episodes: constant, scores: same })).toEqual(['weak constant-propensity']);
+  expect(await reasons({ episodes: constant, scores: same })).toEqual([
+    'weak constant-propensity',
+    'weak no-standard-error',
+  ]);
 });
 
 test('… unless the turns in use were chosen evenly, whatever aborted and held-out ones look like', async () => {

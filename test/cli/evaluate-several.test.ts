@@ -130,3 +130,37 @@ test('usage errors', async () => {
   ])
     expect((await failed(['soft', 'eager'], ...more)).exitCode, more.join(' ')).toBe(2);
 });
+
+test('flags that would change nothing are refused, not ignored', async () => {
+  for (const [targets, args, message] of [
+    [['soft'], ['--estimator', 'IS'], /^--estimator: is for several targets/],
+    [['soft'], ['--replicates', '500'], /^--replicates: is of a bootstrap, and --interval is cr1-t/],
+    [
+      ['soft'],
+      ['--replicates', '500', '--interval', 'hoeffding', '--range', '-0.3,1'],
+      /^--replicates: is of a bootstrap, and --interval is hoeffding/,
+    ],
+    [['soft'], ['--max-weight', '9'], /^--max-weight: is for hoeffding and .*--interval is cr1-t/],
+    [['soft', 'eager'], ['--max-weight', '9'], /^--max-weight: is for one target/],
+  ] as const) {
+    const error = await failed(targets, ...args);
+    expect(error.message).toMatch(message);
+    expect(error.exitCode).toBe(2);
+  }
+});
+
+test('more replicates than a million are refused, and how many there are is shown on a terminal', async () => {
+  for (const targets of [['soft'], ['soft', 'eager']]) {
+    const error = await failed(targets, '--interval', 'bootstrap-t', '--replicates', '1000001');
+    expect(error.message).toBe(
+      '--replicates: is out of range, got 1000001, expected a whole number from 100 to 1,000,000',
+    );
+    expect(error.exitCode).toBe(2);
+  }
+  const told: string[] = [];
+  const io = { out() {}, err() {}, progress: (text: string) => void told.push(text), stdin: process.stdin };
+  const args = ['--target', file('soft'), '--interval', 'bootstrap-t', '--replicates', '1200'];
+  const { values } = readArguments(evaluateCommand, ['--store', path('logs.duckdb'), ...args]);
+  await evaluateCommand.run(values, [], io);
+  expect(told).toEqual(['bootstrap over tasks: 1,200 replicates']);
+});

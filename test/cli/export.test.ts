@@ -49,7 +49,10 @@ async function run(...args: string[]): Promise<string> {
     progress() {},
     stdin: process.stdin,
   };
-  const { values, positionals } = readArguments(exportCommand, ['--store', path, ...args]);
+  const { values, positionals } = readArguments(
+    exportCommand,
+    args.includes('--store') ? args : ['--store', path, ...args],
+  );
   expect(await exportCommand.run(values, positionals, io)).toBe(0);
   return out;
 }

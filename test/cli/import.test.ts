@@ -1,14 +1,26 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fc, test } from '@fast-check/vitest';
-import { afterAll, beforeEach, describe, expect } from 'vitest';
+import { Table } from 'apache-arrow';
+import { afterAll, afterEach, beforeEach, describe, expect } from 'vitest';
 import { readArguments } from '../../src/cli/arguments.ts';
 import type { Command } from '../../src/cli/command.ts';
 import { exportCommand } from '../../src/cli/export.ts';
 import { importCommand } from '../../src/cli/import.ts';
 import { ingestCommand } from '../../src/cli/ingest.ts';
 import { Imported } from '../../src/schema/imported.ts';
+import { fromIpc, toIpc } from '../../src/store/arrow.ts';
 import { queryRows } from '../../src/store/query.ts';
 import { openStore } from '../../src/store/store.ts';
 import { TABLES, type TableName } from '../../src/store/tables.ts';
@@ -122,7 +134,13 @@ describe('what does not fit is refused, and nothing of it is kept', () => {
     await store.connection.run(statement);
     store.close();
   };
-  const importing = () => run(importCommand, at('out'), '--store', at('copy.duckdb'));
+  const importing = () =>
+    run(
+      importCommand,
+      ...readdirSync(at('out')).map((n) => join(at('out'), n)),
+      '--store',
+      at('copy.duckdb'),
+    );
   const exporting = (...tables: string[]) =>
     Promise.all(
       tables.map(async (table) => {
@@ -146,7 +164,9 @@ describe('what does not fit is refused, and nothing of it is kept', () => {
     await filled([]);
     await exporting('sources', 'episodes', 'turns');
     const before = await content('runs.duckdb');
-    await expect(run(importCommand, at('out'), '--store', at('runs.duckdb'))).rejects.toThrow(
+    await expect(
+      run(importCommand, at('out/episodes.parquet'), '--store', at('runs.duckdb')),
+    ).rejects.toThrow(
       /runs\.duckdb: its table "episodes" already holds rows, and .*episodes\.parquet would be added to them, got 2, expected none\. Import into a new store\./,
     );
     expect(await content('runs.duckdb')).toEqual(before);
@@ -207,9 +227,82 @@ describe('what does not fit is refused, and nothing of it is kept', () => {
       '--out',
       at('t.arrow'),
     );
-    await expect(run(importCommand, at('out'), at('t.arrow'), '--store', at('copy.duckdb'))).rejects.toThrow(
-      /turns\.parquet and .*t\.arrow: both hold table "turns"/,
-    );
+    await expect(
+      run(importCommand, at('out/turns.parquet'), at('t.arrow'), '--store', at('copy.duckdb')),
+    ).rejects.toThrow(/turns\.parquet and .*t\.arrow: both hold table "turns"/);
     expect(readdirSync(folder)).not.toContain('copy.duckdb');
+  });
+});
+
+describe('half an export is refused by the name of what is missing, and nothing of it is kept', () => {
+  const exported = async (format: string) => {
+    await filled([]);
+    await run(exportCommand, '--store', at('runs.duckdb'), '--to', format, '--out', at('out'));
+  };
+  const importing = (...inputs: string[]) =>
+    run(importCommand, ...inputs.map((name) => at(name)), '--store', at('copy.duckdb'));
+  afterEach(() => expect(existsSync(at('copy.duckdb'))).toBe(false));
+
+  test.each(Object.keys(TABLES))('a folder without %s', async (table) => {
+    await exported('arrow');
+    rmSync(at(`out/${table}.arrow`));
+    await expect(importing('out')).rejects.toThrow(
+      `out: is not a whole export: table ${table} not there. Export again`,
+    );
+  });
+
+  test('several tables', async () => {
+    await exported('parquet');
+    for (const table of ['turns', 'scores']) rmSync(at(`out/${table}.parquet`));
+    await expect(importing('out')).rejects.toThrow('tables turns, scores not there');
+  });
+
+  test('turns of one episode; of all', async () => {
+    await exported('parquet');
+    const store = await openStore(at('runs.duckdb'), { mode: 'write' });
+    await store.connection.run('DELETE FROM turns WHERE episode = 1');
+    store.close();
+    rmSync(at('out/turns.parquet'));
+    const turns = ['--table', 'turns', '--out', at('out/turns.parquet')];
+    await run(exportCommand, '--store', at('runs.duckdb'), '--to', 'parquet', ...turns);
+    await expect(importing('out')).rejects.toThrow(
+      'table "turns": does not hold the turns that table "episodes" counts, of 1 episode, got 0 of episode "two", expected 1. The export is not whole',
+    );
+    await expect(importing('out/sources.parquet', 'out/episodes.parquet')).rejects.toThrow(
+      'of 2 episodes, got 0 of episode "one", expected 1',
+    );
+  });
+
+  test('an export that was killed', async () => {
+    await exported('arrow');
+    mkdirSync(at('out/export.part'));
+    await expect(importing('out')).rejects.toThrow(
+      'out: holds an export that was not finished (export.part)',
+    );
+    await run(exportCommand, '--store', at('runs.duckdb'), '--to', 'arrow', '--out', at('out'), '--force');
+    expect(readdirSync(at('out')).sort()).toEqual(
+      Object.keys(TABLES)
+        .map((t) => `${t}.arrow`)
+        .sort(),
+    );
+  });
+
+  test('an Arrow file that is cut between two batches, which reads as a whole stream', async () => {
+    await exported('arrow');
+    const file = at('out/segments.arrow');
+    const table = fromIpc(readFileSync(file));
+    const [one, two] = [table, new Table([...table.batches, ...table.batches])].map((t) => toIpc(t));
+    const same = one!.findIndex((byte, i) => byte !== two![i]);
+    writeFileSync(file, two!.subarray(0, same - (same % 8)));
+    await expect(importing('out')).rejects.toThrow(
+      'segments.arrow: is cut: it does not end as an Arrow file',
+    );
+  });
+
+  test.each(['parquet', 'arrow'])('a %s file that is cut', async (format) => {
+    await exported(format);
+    const file = at(`out/segments.${format}`);
+    truncateSync(file, statSync(file).size - 8);
+    await expect(importing('out')).rejects.toThrow(`segments.${format}`);
   });
 });

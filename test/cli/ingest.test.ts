@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { readArguments } from '../../src/cli/arguments.ts';
@@ -8,7 +9,9 @@ import { commandHelp } from '../../src/cli/help.ts';
 import { ingestCommand } from '../../src/cli/ingest.ts';
 import { check } from '../../src/inspect/check.ts';
 import { IngestResult } from '../../src/schema/ingest-result.ts';
+import { queryRows } from '../../src/store/query.ts';
 import { openStore } from '../../src/store/store.ts';
+import { removeUnfinished } from '../../src/store/whole-file.ts';
 import { line } from '../ingest/built-cli.ts';
 
 const base = mkdtempSync(join(tmpdir(), 'turnwise-cli-ingest-'));
@@ -133,6 +136,33 @@ test('a file that is there says under which name', async () => {
   expect(code).toBe(0);
 });
 
+test('a file that holds no record is an error, and no store is claimed that was not made', async () => {
+  write('empty.jsonl', '');
+  write('blank.jsonl', ' \n\n');
+  write('none.json', '[]');
+  const files = ['empty.jsonl', 'blank.jsonl', 'none.json'];
+  const { code, out, err } = await ingest(...files, '--format=tau-bench');
+  expect(code).toBe(1);
+  expect(out).toBe(
+    `${files.map((f) => `${f}: empty: nothing added\n`).join('')}Nothing added, so no store was made: runs.duckdb is not there\n`,
+  );
+  expect(err).toBe(files.map((f) => `error: ${f}: holds no record\n`).join(''));
+  expect(existsSync(at('runs.duckdb'))).toBe(false);
+  const json = await ingest('empty.jsonl', '--json');
+  expect([json.code, IngestResult.parse(JSON.parse(json.out)).store]).toEqual([1, null]);
+
+  write('a.jsonl', line('a'));
+  const beside = await ingest('a.jsonl', 'empty.jsonl', '--json');
+  expect([beside.code, IngestResult.parse(JSON.parse(beside.out)).store]).toEqual([
+    1,
+    at('runs.duckdb').replace(`${folder}/`, ''),
+  ]);
+  expect((await ingest('empty.jsonl')).out).toMatch(/^runs\.duckdb: 1 file, 0 episodes/m);
+  const store = await openStore(at('runs.duckdb'), { mode: 'read' });
+  expect(await queryRows(store, 'SELECT path FROM sources')).toEqual([{ path: at('a.jsonl') }]);
+  store.close();
+});
+
 describe('a store that got nothing is removed, where this command made it', () => {
   test.each<[string, () => void, string[]]>([
     ['not recognised', () => write('x.txt', 'x'), ['x.txt']],
@@ -143,6 +173,27 @@ describe('a store that got nothing is removed, where this command made it', () =
     prepare();
     await ingest(...args).catch(() => undefined);
     expect(readdirSync(folder).filter((name) => name.startsWith('runs.duckdb'))).toEqual([]);
+  });
+
+  test('also when interrupted, unless a file is in it by then', async () => {
+    write('a.jsonl', line('a'));
+    // The input is first read when the files before it are done.
+    const whileReading = async (...files: string[]): Promise<boolean | undefined> => {
+      let there: boolean | undefined;
+      const stdin = new Readable({
+        read() {
+          removeUnfinished();
+          there ??= existsSync(at('runs.duckdb'));
+          this.push(null);
+        },
+      });
+      const io = { out() {}, err() {}, progress() {}, stdin };
+      const values = { store: at('runs.duckdb'), format: 'auto', 'max-record-mb': '1' };
+      await ingestCommand.run(values, [...files, '-'], io);
+      return there;
+    };
+    expect(await whileReading()).toBe(false);
+    expect(await whileReading(at('a.jsonl'))).toBe(true);
   });
 
   test('one that was there stays', async () => {

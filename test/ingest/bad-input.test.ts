@@ -241,9 +241,9 @@ test('an empty file says so and adds nothing', async () => {
   write('empty.jsonl', '');
   write('blank.jsonl', ' \n\n');
   const { code, out, err } = cli.run(['ingest', 'empty.jsonl', 'blank.jsonl', '--store', store]);
-  expect(code).toBe(0);
+  expect(code).toBe(1);
   expect(out).toContain('empty.jsonl: empty: nothing added');
-  expect(err).toContain('warning: blank.jsonl: holds no record');
+  expect(err).toBe('error: empty.jsonl: holds no record\nerror: blank.jsonl: holds no record\n');
   expect(await stored()).toEqual(['kept']);
 });
 

@@ -1,6 +1,13 @@
 import { fc, test } from '@fast-check/vitest';
 import { expect } from 'vitest';
-import { clusterVariance, mean, quantile, variance } from '../../src/math/statistics.ts';
+import {
+  clusterVariance,
+  mean,
+  quantile,
+  skewness,
+  standardDeviation,
+  variance,
+} from '../../src/math/statistics.ts';
 import { logSumExp, sum } from '../../src/math/sum.ts';
 
 const numbers = fc.array(fc.double({ min: -1e6, max: 1e6, noNaN: true }), { minLength: 2, maxLength: 40 });
@@ -25,6 +32,24 @@ test('100 copies of 0.751 have variance 0', () => {
   expect(variance([1, 2, 3, 4])).toBeCloseTo(5 / 3, 15);
   expect(variance([1, 2, 3, 4], 0)).toBe(1.25);
   expect(variance([1])).toBeNaN();
+});
+
+test.each([2 ** -600, 2 ** -1000, 2 ** 550, 2 ** 1000])(
+  'values × %s: error and spread × the same',
+  (scale) => {
+    // Their squares do not fit a double; a power of two changes no digit.
+    const x = [1, 2, 3, 6];
+    const of = [0, 0, 1, 2];
+    const scaled = x.map((v) => v * scale);
+    expect(clusterVariance(scaled, of, 3).se).toBe(scale * Math.sqrt(27 / 16));
+    expect(standardDeviation(scaled, 0)).toBe(scale * Math.sqrt(14 / 4));
+    expect(skewness(scaled)).toBe(skewness(x));
+  },
+);
+
+test('g₁ = m₃/m₂^{3/2} with moments divided by n: of 0, 0, 1 it is 1/√2', () => {
+  // m₂ = 2/9, m₃ = 2/27; Fisher's G₁ would be √6 · g₁.
+  expect(skewness([0, 0, 1])).toBeCloseTo(Math.SQRT1_2, 14);
 });
 
 test('quantiles are of type 7', () => {

@@ -13,6 +13,8 @@ test.each([
   [1e-9, 3, '1.00e−9'],
   [0, 3, '0.000'],
   [12345678, 1, '1.23e+7'],
+  [1e9 + 0.48, 3, '1,000,000,000.480'],
+  [1e12, 3, '1.00e+12'],
   [Number.NaN, 3, '–'],
   [Number.POSITIVE_INFINITY, 3, '∞'],
   [Number.NEGATIVE_INFINITY, 3, '−∞'],
@@ -26,6 +28,17 @@ test('counts, shares and intervals', () => {
   expect(formatShare(0.0525)).toBe('5.3 %');
   expect(formatInterval({ lo: -0.3, hi: 1 })).toBe('[−0.300, 1.000]');
   expect(formatInterval(null)).toBe('–');
+});
+
+test.each([
+  [1e9 + 0.431, 1e9 + 0.529, '[1,000,000,000.431, 1,000,000,000.529]'],
+  [5.00012, 5.00013, '[5.00012, 5.00013]'],
+  [4.7812e-171, 4.7834e-171, '[4.781e−171, 4.783e−171]'],
+  [1e15 + 1, 1e15 + 2, '[1.000000000000001e+15, 1.000000000000002e+15]'],
+  [-1.00042, -1.00041, '[−1.00042, −1.00041]'],
+  [2, 2, '[2.000, 2.000]'],
+])('the ends of %s to %s differ in print', (lo, hi, want) => {
+  expect(formatInterval({ lo, hi })).toBe(want);
 });
 
 test.each([

@@ -96,6 +96,18 @@ describe('scan', () => {
     });
   });
 
+  test('that fails half-way is an error, alone and in a transaction, not a short result', async () => {
+    const late = `SELECT CASE WHEN i = 399999 THEN error('late') ELSE i::INTEGER END AS x FROM range(400000) t(i)`;
+    const all = async () => {
+      let rows = 0;
+      for await (const chunk of scan(store, late)) rows += chunk.rows;
+      return rows;
+    };
+    await expect(all()).rejects.toThrow(/failed in the middle of a scan/);
+    await expect(transaction(store, all)).rejects.toThrow(/failed in the middle of a scan/);
+    expect(await queryRows(store, 'SELECT 1 AS x')).toEqual([{ x: 1 }]);
+  });
+
   test('may be left early', async () => {
     for await (const _ of scan(store, sql)) break;
     expect(await total(sql)).toEqual(whole);

@@ -1,7 +1,16 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { TurnwiseError } from '../../src/schema/error.ts';
 import { appendBatch } from '../../src/store/append.ts';
@@ -119,11 +128,32 @@ describe('what cannot be opened is refused by name', () => {
       expect(await refusal(path, mode)).toMatch(/the file is empty/);
   });
   test('a file that is no DuckDB file', async () => {
-    for (const content of ['{"episode_id": "a"}\n', 'x'.repeat(100_000)]) {
+    for (const content of [
+      Buffer.from([0, 1, 2]),
+      Buffer.alloc(100_000, 7),
+      Buffer.from('SQLite format 3\0'),
+    ]) {
       writeFileSync(path, content);
-      expect(await refusal(path)).toMatch(/is not a store: not a DuckDB file/);
-      expect(await refusal(path, 'create')).toMatch(/is not a store: not a DuckDB file/);
+      for (const mode of ['create', 'write', 'read'] as const)
+        expect(await refusal(path, mode)).toMatch(/is not a store: not a DuckDB file/);
     }
+  });
+  test.each<[string, string | Buffer]>([
+    ['a log in JSON', '{"episode_id": "a"}\n'],
+    ['a log in JSON', '\ufeff  [\n{}]'],
+    ['a log or another text', 'Dear diary,\n'.repeat(1000)],
+    ['a log or another text', 'é'.repeat(3000)],
+    ['a log compressed by gzip', gzipSync('{}\n')],
+    ['a log compressed by Zstandard', Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0, 0])],
+    ['a log or a table in Parquet', 'PAR1....PAR1'],
+    ['a log or a table in Arrow', 'ARROW1\0\0'],
+  ])('%s is told as one, with what to do, and left as it was', async (what, content) => {
+    writeFileSync(path, content);
+    for (const mode of ['create', 'write', 'read'] as const)
+      expect(await refusal(path, mode)).toBe(
+        `${path}: is not a store but looks like ${what}, expected one DuckDB file, which Turnwise makes. Read it into one, and name that one: "turnwise ingest ${path} --store runs.duckdb".`,
+      );
+    expect(readFileSync(path)).toEqual(Buffer.from(content));
   });
   test('a DuckDB file that is no store, with and without a table of the name', async () => {
     for (const sql of [

@@ -134,7 +134,15 @@ test('aborted episodes leave every average, with both counts shown', () => {
   const a = run(episodes, 'soft');
   const b = run(more, 'soft');
   expect(b.estimates).toEqual(a.estimates);
-  expect(b.episodes).toEqual({ used: 60, withoutReturn: 6, trainedOn: 0, total: 66 });
+  expect(b.episodes).toEqual({
+    used: 60,
+    withoutReturn: 6,
+    aborted: 6,
+    cutShort: 0,
+    cutShortWeight: 0,
+    trainedOn: 0,
+    total: 66,
+  });
   expect(b.warnings.find((w) => w.code === 'without-return')?.count).toBe(6);
 });
 

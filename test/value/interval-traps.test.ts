@@ -119,6 +119,33 @@ test('Hoeffding and empirical Bernstein: refused without a declared range, and f
   }
 });
 
+test('weighted returns: a value lies in the declared range on both sides, however wide their own is', () => {
+  for (const interval of ['hoeffding', 'empirical-bernstein'] as IntervalKind[]) {
+    const near = (range: [number, number]) =>
+      evaluated(simulated(50, 4, 3), { interval, range, maxWeight: 5 ** 6 }).estimates[0]!.interval!;
+    const { lo, hi, method } = near([-0.3, 1]);
+    expect([lo, hi]).toEqual([-0.3, 1]); // the weights alone would leave [−4,687.5, 15,625]
+    expect(method).toMatch(/within \[-4687.5, 15625\], cut to \[-0.3, 1\]/);
+  }
+});
+
+test('an interval that lies wholly outside the declared range is none', () => {
+  // Every weight is (1/.6)² too large, so that the mean of w G is 2 where no return is above 1.
+  const episodes = constant(4000, 1).map((e) => ({
+    ...e,
+    turns: e.turns.map((t) => ({ ...t, behaviour_log_propensity: Math.log(0.3) })),
+  }));
+  const { estimates } = evaluated(
+    episodes,
+    { interval: 'hoeffding', range: [0, 1], maxWeight: 2 },
+    'behaviour',
+  );
+  const is = estimates.find((e) => e.estimator === 'IS')!;
+  expect(is.value!).toBeGreaterThan(1.5);
+  expect(is.interval).toBeNull();
+  expect(is.warnings.at(-1)).toMatchObject({ code: 'outside-range' });
+});
+
 test('their widths over tasks shrink as √K, and a task’s episodes count as one', () => {
   const width = (tasks: number, each: number, interval: IntervalKind) => {
     const { interval: made } = evaluated(simulated(tasks, each, 5), { interval, range: [-50, 50] }).behaviour;

@@ -43,9 +43,18 @@ export function boundedInterval(
   const limits = estimator.bounded === 'return' ? range : weighted(range, checkedWeight(w, maxWeight!));
   const { values, shares } = taskMeans(influence.psi, w);
   const bound = interval === 'hoeffding' ? hoeffding : empiricalBernstein;
-  const { lo, hi } = bound(values, limits, level, shares);
+  const found = bound(values, limits, level, shares);
+  // A policy's value lies within the limits of the return, whatever the weights allow their mean.
+  const lo = Math.max(range.lo, found.lo);
+  const hi = Math.min(range.hi, found.hi);
+  if (lo > hi)
+    return without(
+      estimate,
+      'outside-range',
+      `the ${interval} interval of ${estimator.name} lies outside the declared range [${range.lo}, ${range.hi}]: the weights are wrong, or chance`,
+    );
   const name = interval === 'hoeffding' ? 'Hoeffding' : 'empirical Bernstein (Maurer & Pontil 2009)';
-  const method = `${name} over ${values.length} tasks, ${estimator.bounded} declared within [${limits.lo}, ${limits.hi}]`;
+  const method = `${name} over ${values.length} tasks, ${estimator.bounded} declared within [${limits.lo}, ${limits.hi}]${estimator.bounded === 'return' ? '' : `, cut to [${range.lo}, ${range.hi}], where a value lies`}`;
   return { ...estimate, interval: { lo, hi, level, method } };
 }
 

@@ -1,6 +1,5 @@
 import { mean } from '../../math/statistics.ts';
 import { sum } from '../../math/sum.ts';
-import { ENDINGS } from '../../schema/episode.ts';
 import type { Estimate } from '../../schema/estimate.ts';
 import type { Evaluation, EvaluationConfig } from '../../schema/evaluation.ts';
 import type { StageSums } from '../../weights/carried.ts';
@@ -55,10 +54,8 @@ export function streamEvaluation(
       estimate: estimator.consistent || !ragged ? estimate : notConsistent(estimate),
     };
   });
-  const { index, episodes } = w.trajectories;
   return evaluationOf(ratios, w, settings, intervals([logged, ...entries], w, sums, settings), {
     turns,
-    cutShort: index.reduce((count, e) => (CUT.includes(episodes.ending[e]!) ? count + 1 : count), 0),
     targetIsBehaviour,
     tail,
     warnings: [],
@@ -119,4 +116,3 @@ function intervals(
 }
 
 const NONE = new Float64Array(0);
-const CUT = [ENDINGS.indexOf('truncated'), ENDINGS.indexOf('unfinished')];

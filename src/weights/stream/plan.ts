@@ -41,13 +41,16 @@ export const FLAGS = {
   otherKind: 128,
 } as const;
 
+/** There, as in loaded columns, where NaN is a value that was not logged. */
+export const thereSql = (column: string): string => `(${column} IS NOT NULL AND NOT isnan(${column}))`;
+
 /** One small number that says which columns of a turn are there. */
 export const FLAG_SQL = (logprob: string): string =>
   [
-    `(${logprob} IS NOT NULL)::INTEGER`,
-    '2 * (behaviour_log_propensity IS NOT NULL)::INTEGER',
+    `${thereSql(logprob)}::INTEGER`,
+    `2 * ${thereSql('behaviour_log_propensity')}::INTEGER`,
     '4 * (action_class IS NOT NULL)::INTEGER',
-    '8 * (temperature IS NOT NULL)::INTEGER',
+    `8 * ${thereSql('temperature')}::INTEGER`,
     '16 * (version IS NOT NULL)::INTEGER',
     "CASE WHEN logprob_kind IS NULL THEN 0 WHEN logprob_kind = 'raw' THEN 32 WHEN logprob_kind = 'processed' THEN 64 ELSE 128 END",
   ].join(' + ');

@@ -3,7 +3,7 @@ import { queryRows } from '../../store/query.ts';
 import type { Store } from '../../store/store.ts';
 import type { Measure } from '../ratios.ts';
 import { SUMS } from '../token-sums.ts';
-import { FLAG_SQL, FLAGS } from './plan.ts';
+import { FLAG_SQL, FLAGS, thereSql } from './plan.ts';
 
 /** Where the turns are read from: the table, or with log-probabilities summed from its tokens. */
 export interface TurnTable {
@@ -40,12 +40,12 @@ export interface StoreCoverage {
 export async function storeCoverage(store: Store, { from, logprob }: TurnTable): Promise<StoreCoverage> {
   const [bare] = await queryRows(
     store,
-    "SELECT count(*) AS n FROM episodes WHERE ending <> 'aborted' AND reward IS NULL",
+    `SELECT count(*) AS n FROM episodes WHERE ending <> 'aborted' AND NOT ${thereSql('reward')}`,
   );
   const paid =
     bare!.n === 0
       ? ''
-      : ' AND (reward IS NOT NULL OR episode IN (SELECT episode FROM turns WHERE reward IS NOT NULL))';
+      : ` AND (${thereSql('reward')} OR episode IN (SELECT episode FROM turns WHERE ${thereSql('reward')}))`;
   const e = `SELECT episode, source, task_id FROM episodes WHERE ending <> 'aborted'${paid}`;
   const episodes = await queryRows(
     store,

@@ -12,7 +12,7 @@ import { otherMeasure, unknownTarget } from '../from-scores.ts';
 import { type HeldOut, heldOut } from '../held-out.ts';
 import type { Measure } from '../ratios.ts';
 import { actedPolicies, readSources, scoredPolicies, scoredTrainedOn } from '../scores.ts';
-import type { TargetPlan } from './plan.ts';
+import { type TargetPlan, thereSql } from './plan.ts';
 import { scoreRows } from './score-cursor.ts';
 import { type StoreCoverage, sourcesWithout } from './store-coverage.ts';
 import { inOrder } from './turn-blocks.ts';
@@ -120,7 +120,7 @@ function withoutSources(list: Trajectories, without: ReadonlySet<number>, measur
 async function scoreCounts(store: Store, policy: string) {
   const rows = await queryRows(
     store,
-    `SELECT logprob_kind, count(logprob) AS logprob, count(log_propensity) AS propensity, count(segment) AS segments
+    `SELECT logprob_kind, count(*) FILTER (WHERE ${thereSql('logprob')}) AS logprob, count(*) FILTER (WHERE ${thereSql('log_propensity')}) AS propensity, count(segment) AS segments
      FROM scores WHERE policy = $1 GROUP BY logprob_kind ORDER BY logprob_kind`,
     [policy],
   );

@@ -1,0 +1,57 @@
+import { closeSync, openSync, readSync } from 'node:fs';
+import { failure, type TurnwiseError } from '../schema/error.ts';
+
+/** Eight bytes of checksum come before it. */
+const DUCKDB = { at: 8, magic: 'DUCK' };
+const HEAD_BYTES = 4096;
+
+/**
+ * Why a file is no store, from its first bytes: the engine would say so too, or try to read it as something else, but
+ * not that a log stands where the store belongs. undefined: a DuckDB file, or one that cannot be read.
+ */
+export function notAStore(path: string): TurnwiseError | undefined {
+  const head = headOf(path);
+  if (head === undefined || head.toString('latin1', DUCKDB.at, DUCKDB.at + 4) === DUCKDB.magic)
+    return undefined;
+  const looks = looksLike(head);
+  if (looks === undefined)
+    return failure({
+      subject: path,
+      wrong: 'is not a store: not a DuckDB file',
+      fix: 'Make one with "turnwise ingest FILES --store STORE".',
+    });
+  return failure({
+    subject: path,
+    wrong: `is not a store but looks like ${looks}`,
+    expected: 'one DuckDB file, which Turnwise makes',
+    fix: `Read it into one, and name that one: "turnwise ingest ${path} --store runs.duckdb".`,
+  });
+}
+
+function looksLike(head: Buffer): string | undefined {
+  const magic = head.toString('latin1', 0, 6);
+  if (magic.startsWith('PAR1')) return 'a log or a table in Parquet';
+  if (magic === 'ARROW1') return 'a log or a table in Arrow';
+  if (magic.startsWith('\x1f\x8b')) return 'a log compressed by gzip';
+  if (magic.startsWith('\x28\xb5\x2f\xfd')) return 'a log compressed by Zstandard';
+  const text = head
+    .toString('utf8')
+    .replace(/^\uFEFF/, '')
+    .trimStart();
+  if (/^[[{]/.test(text)) return 'a log in JSON';
+  // A character that the end of the head cuts through is no sign of anything.
+  return /[\0-\x08\x0e-\x1f]|\ufffd(?!$)/.test(text) ? undefined : 'a log or another text';
+}
+
+function headOf(path: string): Buffer | undefined {
+  let file: number | undefined;
+  try {
+    file = openSync(path, 'r');
+    const bytes = Buffer.alloc(HEAD_BYTES);
+    return bytes.subarray(0, readSync(file, bytes, 0, HEAD_BYTES, 0));
+  } catch {
+    return undefined; // The engine says why.
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}
