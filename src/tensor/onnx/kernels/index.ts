@@ -1,0 +1,9 @@
+export { arrange } from './arrange.ts';
+export { binary } from './binary.ts';
+export { create } from './create.ts';
+export { elementwise } from './elementwise.ts';
+export { gather } from './gather.ts';
+export { misc } from './misc.ts';
+export { products } from './products.ts';
+export { reduce } from './reduce.ts';
+export { shape } from './shape.ts';
