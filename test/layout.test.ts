@@ -4,9 +4,9 @@ import { expect, test } from 'vitest';
 
 /** Order of reading = flow of data: a folder imports only from itself and from those above it. */
 const ORDER = [
-  'threads',
   'math',
   'schema',
+  'threads',
   'store',
   'ingest',
   'trajectories',

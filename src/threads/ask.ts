@@ -1,7 +1,8 @@
 import type { Worker } from 'node:worker_threads';
+import { errorOf, type Failed } from './failed.ts';
 
 /** What a thread answers: what it was asked for, or the error that stopped it. */
-export type Answer<T> = { readonly done: T } | { readonly failed: unknown };
+export type Answer<T> = { readonly done: T } | { readonly failed: Failed };
 
 /** Sends an order and waits for its answer; one order at a time. Rejects where the thread fails or ends. */
 export function ask<T>(worker: Worker, order: unknown): Promise<T> {
@@ -13,7 +14,7 @@ export function ask<T>(worker: Worker, order: unknown): Promise<T> {
     };
     const onMessage = (message: Answer<T>) => {
       settle();
-      if ('failed' in message) reject(message.failed);
+      if ('failed' in message) reject(errorOf(message.failed));
       else resolve(message.done);
     };
     const onError = (error: unknown) => {

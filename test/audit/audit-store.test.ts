@@ -7,6 +7,7 @@ import { auditStore } from '../../src/audit/audit-store.ts';
 import { auditTarget } from '../../src/audit/audit-target.ts';
 import type { Audit } from '../../src/schema/audit.ts';
 import type { EpisodeInput } from '../../src/schema/episode.ts';
+import { TurnwiseError } from '../../src/schema/error.ts';
 import type { TrainedOn } from '../../src/schema/trained-on.ts';
 import { appendBatch } from '../../src/store/append.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
@@ -115,6 +116,29 @@ test('threads over ranges of a file give what one scan gives', async () => {
     const [threaded] = await auditStore(store, [file], { threads: 3 });
     expect(alone!.evaluation!.estimates).toHaveLength(6);
     closeTo(threaded, alone, 1e-12);
+  } finally {
+    store.close();
+  }
+});
+
+test('threads refuse as one scan does, by name', async () => {
+  const path = join(folder, 'refused.duckdb');
+  const made = await openStore(path, { mode: 'create' });
+  await fill(made, simulated(12, 6, 3));
+  made.close();
+  const file = join(folder, 'first-turn.json');
+  const rules = [{ when: { turn: 0 }, probabilities: { cheap: 1 } }];
+  writeFileSync(file, JSON.stringify({ policy: 'p', trained_on: 'none', rules }));
+  const store = await openStore(path, { mode: 'read' });
+  try {
+    for (const threads of [1, 3]) {
+      const refused = await auditStore(store, [file], { threads }).catch((error) => error);
+      expect(refused).toBeInstanceOf(TurnwiseError);
+      expect(refused).toMatchObject({
+        exitCode: 1,
+        message: expect.stringMatching(/no rule covers episode 0 turn 1/),
+      });
+    }
   } finally {
     store.close();
   }

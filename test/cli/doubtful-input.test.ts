@@ -71,6 +71,21 @@ test('a constant propensity holds the verdict at weak', async () => {
   expect(await reasons({ episodes: constant, scores: same })).toEqual(['weak constant-propensity']);
 });
 
+test('… unless the turns in use were chosen evenly, whatever aborted and held-out ones look like', async () => {
+  const even = turnsOf((x) => ({ ...x, behaviour_log_propensity: -Math.LN2 })).map((e, i) => {
+    if (i % 40 === 0)
+      return { ...e, ending: 'aborted', turns: e.turns.map(({ action_class: _, ...x }) => x) };
+    if (i % 40 === 1) return { ...e, turns: e.turns.map((x) => ({ ...x, action_class: 'c' })) };
+    return e;
+  });
+  const file = {
+    ...candidate,
+    trained_on: { tasks: ['task-1'] },
+    rules: [{ probabilities: { a: 0.4, b: 0.6 } }],
+  };
+  expect(await reasons({ episodes: even, file })).not.toContain('weak constant-propensity');
+});
+
 test('an estimate outside the logged returns holds the verdict at weak', async () => {
   // One rollout the target would hardly make is gone: Σ w / n is a little above 1, and so is IS, where no return is.
   const file = { ...candidate, rules: [{ probabilities: { a: 0.9, b: 0.1 } }] };

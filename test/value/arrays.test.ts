@@ -48,8 +48,8 @@ function arraysOf(all: readonly Rollout[], { plus = 0, shared = false } = {}): E
   };
   return {
     offsets,
-    behaviour: column(() => -0.75),
-    target: column((x, k) => x.log - 0.75 + (firsts.has(k) ? plus : 0)),
+    behaviour: column((_, k) => -1.5 - (firsts.has(k) ? Math.max(plus, 0) : 0)),
+    target: column((x, k) => x.log - 1.5 + (firsts.has(k) ? Math.min(plus, 0) : 0)),
     rewards: column((x) => x.reward),
     clusters: { of, count: 5 },
     q: { logged: column((x) => x.q), v: column((x) => x.v) },
@@ -194,6 +194,12 @@ test.each([
     { behaviour: Float64Array.of(-1, -Infinity, -1) },
     /column behaviour: episode 0, turn 1 .*got -Infinity/,
   ],
+  [
+    'behaviour above 1',
+    { behaviour: Float64Array.of(-1, 0.4, -1) },
+    /column behaviour: episode 0, turn 1 .*got 0.4/,
+  ],
+  ['target above 1', { target: Float64Array.of(0.2, -1, -1) }, /column target: episode 0, turn 0 .*got 0.2/],
   ['target', { target: Float64Array.of(-1, -1, Number.NaN) }, /column target: episode 1, turn 0 .*got NaN/],
   [
     'rewards',
@@ -227,8 +233,8 @@ test('two episodes by hand: every estimator from arrays', async () => {
   // Ratios 2 and 1/2, then 2; rewards 1 and 1, then 3: w_T = 1 and 2, G = 2 and 3.
   const found = await estimateArrays({
     offsets: Int32Array.of(0, 2, 3),
-    behaviour: Float64Array.of(0, 0, 0),
-    target: Float64Array.of(Math.log(2), Math.log(0.5), Math.log(2)),
+    behaviour: Float64Array.of(-1, -1, -1),
+    target: Float64Array.of(Math.log(2) - 1, Math.log(0.5) - 1, Math.log(2) - 1),
     rewards: Float64Array.of(1, 1, 3),
     clusters: { of: Int32Array.of(0, 1), count: 2 },
     q: { logged: Float64Array.of(0, 0, 0), v: Float64Array.of(0, 0, 0) },

@@ -1,5 +1,6 @@
 import { failure } from '../../schema/error.ts';
 import type { Columns, EpisodeArrays } from './columns.ts';
+import { ROUNDING } from './weigh.ts';
 
 /** Stages of the longest episode, once the columns are what they are said to be. O(episodes). */
 export function checkArrays({ offsets, behaviour, target, rewards, clusters, q }: EpisodeArrays): number {
@@ -34,8 +35,8 @@ export function checkTurns({ offsets, behaviour, target, rewards, q }: Columns):
     const i = offsets.findIndex((from) => from > k) - 1;
     throw wrong(column, `episode ${i}, turn ${k - offsets[i]!} is no such number`, `${x[k]}`, expected);
   };
-  bad('behaviour', behaviour, (x) => x > -Infinity && x < Infinity, 'a finite log-probability');
-  bad('target', target, (x) => x < Infinity, 'a log-probability or −∞');
+  bad('behaviour', behaviour, (x) => x > -Infinity && x <= ROUNDING, 'a finite log-probability, at most 0');
+  bad('target', target, (x) => x <= ROUNDING, 'a log-probability, at most 0, or −∞');
   bad('rewards', rewards, Number.isFinite, 'a finite number');
   if (q === null) return;
   bad('q.logged', q.logged, Number.isFinite, 'a finite number');

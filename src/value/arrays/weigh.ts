@@ -18,6 +18,9 @@ const [SUM, SQUARES, REWARDS, RESIDUALS, ENDED, ENDED_SUM, ENDED_SQUARES, ENDED_
   0, 1, 2, 3, 4, 5, 6, 7,
 ] as const;
 
+/** How far above 0 a log-probability may be rounded. */
+export const ROUNDING = 1e-9;
+
 /** Adds episodes `from` to `to` to `sums` ([(stages + 1) × STRIDE]) and writes their rows. */
 export function weigh(columns: Columns, rows: Rows, sums: Float64Array, from: number, to: number): void {
   const { offsets, behaviour, target, rewards, q } = columns;
@@ -30,8 +33,11 @@ export function weigh(columns: Columns, rows: Rows, sums: Float64Array, from: nu
     let total = 0;
     let p = 0;
     for (let k = offsets[i]!; k < end; k++, p += STRIDE) {
-      log += target[k]! - behaviour[k]!;
-      w = Math.exp(log);
+      const b = behaviour[k]!;
+      const a = target[k]!;
+      log += a - b;
+      // No log-probability: it spoils the sums, so that it is looked for.
+      w = b > ROUNDING || a > ROUNDING ? Number.NaN : Math.exp(log);
       const r = rewards[k]!;
       const x = w * r;
       kept[k] = w;

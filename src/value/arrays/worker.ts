@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { failedOf } from '../../threads/failed.ts';
 import { type Order, type Shared, work } from './work.ts';
 
 /** A thread of `estimateArrays`: takes chunks of what is in shared memory. */
@@ -9,6 +10,6 @@ parentPort!.on('message', (order: Order) => {
     work(shared, order);
     parentPort!.postMessage({ done: null });
   } catch (error) {
-    parentPort!.postMessage({ failed: error });
+    parentPort!.postMessage({ failed: failedOf(error) });
   }
 });

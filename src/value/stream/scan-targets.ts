@@ -6,6 +6,7 @@ import type { Trajectories } from '../../trajectories/trajectories.ts';
 import { columnName } from '../../weights/behaviour-column.ts';
 import { percent } from '../../weights/behaviour-coverage.ts';
 import { refuseBad } from '../../weights/stream/column-check.ts';
+import { evenOverClasses } from '../../weights/stream/even-classes.ts';
 import { FLAGS, type ScanPlan, turnColumns } from '../../weights/stream/plan.ts';
 import { count, type TurnTable } from '../../weights/stream/store-coverage.ts';
 import type { Candidate, NamedTarget } from '../../weights/stream/target-plans.ts';
@@ -64,7 +65,7 @@ export async function scanTargets(
       for (const [k, p] of open.entries()) {
         const { measure } = plans[k]!;
         if (complete[k]) {
-          const noticed = await checked(store, rows, named[p]!, candidates[k]!, states[k]!);
+          const noticed = await checked(store, rows, k, named[p]!, candidates[k]!, states[k]!);
           out[p] = {
             candidate: candidates[k]!,
             state: states[k]!,
@@ -99,6 +100,7 @@ function maskOf(list: Trajectories, { held }: Candidate): Uint8Array {
 async function checked(
   store: Store,
   rows: ScanRows,
+  place: number,
   { name, kinds }: NamedTarget,
   { plan }: Candidate,
   { behaviour, target, flags }: ShardState,
@@ -112,7 +114,13 @@ async function checked(
   const column = columnName(plan.measure);
   await refuseBad(behaviour, column, 'behaviour', nameOf);
   const out: Warning[] = [];
-  if (behaviour.turns > 1 && behaviour.least === behaviour.most && !(await isEven(store, behaviour.least)))
+  const { view } = rows.targets[place]!;
+  const used = (e: number) => view[e] === 1 && !Number.isNaN(rows.returns[e]!);
+  if (
+    behaviour.turns > 1 &&
+    behaviour.least === behaviour.most &&
+    !(await evenOverClasses(store, rows.episode, used, behaviour.least))
+  )
     out.push({
       code: 'constant-propensity',
       message: `${column} is ${behaviour.least} on all ${behaviour.turns} turns, which looks filled in rather than logged`,
@@ -122,16 +130,6 @@ async function checked(
   if (plan.kind === 'file') return out;
   await refuseBad(target, plan.measure, 'target', nameOf);
   return plan.measure === 'logprob' ? [...out, ...checkKind(name, kinds, flags)] : out;
-}
-
-/** A constant is right where the logs chose evenly among the declared classes. */
-async function isEven(store: Store, value: number): Promise<boolean> {
-  const [row] = await queryRows(
-    store,
-    'SELECT count(DISTINCT action_class) AS classes, count(*) - count(action_class) AS missing FROM turns',
-  );
-  const classes = row!.classes as number;
-  return classes > 1 && row!.missing === 0 && Math.abs(Math.exp(value) * classes - 1) < 1e-6;
 }
 
 /** Raw against processed is another distribution, not a ratio of 0.9. */

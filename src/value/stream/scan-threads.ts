@@ -64,7 +64,15 @@ export async function scanners(
     const workerData: ThreadData = { path: store.path, plan, rows, range, memoryLimit: MEMORY };
     return new Worker(workerUrl(import.meta.url, 'scan-worker'), { workerData });
   });
-  const all = <T>(order: Order): Promise<T[]> => Promise.all(workers.map((worker) => ask<T>(worker, order)));
+  const all = async <T>(order: Order): Promise<T[]> => {
+    // All of them: an engine that is ended in the middle of a query takes the program with it. Of several
+    // failures that of the first range is told, as one thread would.
+    const settled = await Promise.allSettled(workers.map((worker) => ask<T>(worker, order)));
+    return settled.map((answer) => {
+      if (answer.status === 'rejected') throw answer.reason;
+      return answer.value;
+    });
+  };
   return {
     async first(episodesAtMost) {
       const shards = await all<ShardState[]>({ pass: 'first', episodesAtMost });

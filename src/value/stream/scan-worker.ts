@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { openStore } from '../../store/store.ts';
+import { failedOf } from '../../threads/failed.ts';
 import { firstScan, secondScan } from './scan.ts';
 import type { Order, ThreadData } from './scan-threads.ts';
 
@@ -16,7 +17,7 @@ parentPort!.on('message', async (order: Order) => {
         : await secondScan(open, plan, rows, range, order.terms);
     parentPort!.postMessage({ done }, [...buffersIn(done)]);
   } catch (error) {
-    parentPort!.postMessage({ failed: error });
+    parentPort!.postMessage({ failed: failedOf(error) });
   }
 });
 
