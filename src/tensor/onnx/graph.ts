@@ -21,7 +21,7 @@ export function writeGraph(work: Work): Graph {
     const name = leaf.frozen ? `f${leaf.id}` : `i${k}`;
     names.set(leaf, name);
     const info = { name, type: leaf.dtype, shape: leaf.shape };
-    if (leaf.frozen) e.graph.initializers.push(frozen(leaf, info));
+    if (leaf.frozen) e.graph.initializers.push(frozen(leaf, name));
     else {
       inputs.push({ name, leaf: k });
       values.push(info);
@@ -51,10 +51,15 @@ export function writeGraph(work: Work): Graph {
   return { model, inputs, outputs };
 }
 
-function frozen(leaf: Entry, info: ValueInfo): Initializer {
+function frozen(leaf: Entry, name: string): Initializer {
   if (leaf.state.kind !== 'value') throw new Error('a frozen tensor has a value');
   const { value } = leaf.state;
-  return { ...info, data: new Uint8Array(value.buffer, value.byteOffset, value.byteLength) };
+  return {
+    name,
+    type: leaf.dtype,
+    shape: leaf.shape,
+    data: new Uint8Array(value.buffer, value.byteOffset, value.byteLength),
+  };
 }
 
 export function emptyValues(dtype: DType, size: number): Values {

@@ -1,6 +1,5 @@
 import { availableParallelism } from 'node:os';
-import type { DType, Values } from './entry.ts';
-import type { Runtime, Session } from './runtime.ts';
+import type { Numbers, Runtime, Session } from './runtime.ts';
 
 export interface RuntimeSettings {
   /** Of one operation; as many as there are cores unless told otherwise. */
@@ -10,13 +9,13 @@ export interface RuntimeSettings {
 /** The part of onnxruntime-common that both packages share. */
 interface Ort {
   readonly env: { readonly wasm: { numThreads?: number } };
-  readonly Tensor: new (type: string, data: Values, dims: readonly number[]) => OrtTensor;
+  readonly Tensor: new (type: string, data: Numbers, dims: readonly number[]) => OrtTensor;
   readonly InferenceSession: {
     create(model: Uint8Array, options: Readonly<Record<string, unknown>>): Promise<OrtSession>;
   };
 }
 interface OrtTensor {
-  readonly data: Values;
+  readonly data: Numbers;
 }
 interface OrtSession {
   run(feeds: Readonly<Record<string, OrtTensor>>): Promise<Readonly<Record<string, OrtTensor>>>;
@@ -62,15 +61,13 @@ async function compile(
     async run(feeds) {
       const given: Record<string, OrtTensor> = {};
       for (const [name, { dtype, value, shape }] of Object.entries(feeds))
-        given[name] = new ort.Tensor(ELEMENT_NAME[dtype], value, shape);
+        given[name] = new ort.Tensor(dtype, value, shape);
       const found = await session.run(given);
       return Object.fromEntries(Object.entries(found).map(([name, tensor]) => [name, tensor.data]));
     },
     release: () => session.release(),
   };
 }
-
-const ELEMENT_NAME: Readonly<Record<DType, string>> = { float32: 'float32', int32: 'int32', bool: 'bool' };
 
 async function moduleOf(name: string): Promise<Ort> {
   const found = (await import(name)) as Ort & { readonly default?: Ort };

@@ -43,7 +43,8 @@ export interface Initializer {
 export interface ValueInfo {
   readonly name: string;
   readonly type: ElementType;
-  readonly shape: readonly number[];
+  /** null: a dimension that differs from run to run. */
+  readonly shape: readonly (number | null)[];
 }
 
 export interface Model {
@@ -108,6 +109,6 @@ function tensor({ name, type, shape, data }: Initializer): Part[] {
 }
 
 function valueInfo({ name, type, shape }: ValueInfo): Part[] {
-  const dims = shape.map((d) => message(1, [int(1, d)]));
+  const dims = shape.map((d) => message(1, d === null ? [] : [int(1, d)]));
   return [text(1, name), message(2, [message(1, [int(1, ELEMENT[type]), message(2, dims)])])];
 }

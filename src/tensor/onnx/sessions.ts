@@ -19,6 +19,8 @@ export interface Sessions {
 interface Slot {
   readonly compiled: Promise<Compiled>;
   users: number;
+  /** Let go of: released once nobody runs it. */
+  dropped: boolean;
 }
 
 export function sessions(runtime: Runtime, most: number): Sessions {
@@ -26,7 +28,8 @@ export function sessions(runtime: Runtime, most: number): Sessions {
   const stats = { compiles: 0, runs: 0 };
   const drop = async (key: string, slot: Slot): Promise<void> => {
     slots.delete(key);
-    await (await slot.compiled).session.release();
+    slot.dropped = true;
+    if (slot.users === 0) await (await slot.compiled).session.release();
   };
   /** Lets go of the oldest that nobody is running. */
   const trim = async (): Promise<void> => {
@@ -46,7 +49,7 @@ export function sessions(runtime: Runtime, most: number): Sessions {
         const compiled = runtime
           .compile(graph.model)
           .then((session) => ({ graph: { ...graph, model: NONE }, session }));
-        slot = { compiled, users: 0 };
+        slot = { compiled, users: 0, dropped: false };
         compiled.catch(() => slots.delete(work.key));
       } else slots.delete(work.key);
       slots.set(work.key, slot); // the youngest
@@ -56,6 +59,7 @@ export function sessions(runtime: Runtime, most: number): Sessions {
         return await f(await slot.compiled);
       } finally {
         slot.users--;
+        if (slot.dropped && slot.users === 0) await (await slot.compiled).session.release();
         await trim();
       }
     },

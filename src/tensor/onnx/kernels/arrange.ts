@@ -35,12 +35,11 @@ export const arrange: Kernels = {
     const all = [...(inputs as unknown as readonly TensorInfo[])];
     const rank = all[0]!.shape.length + 1;
     const axis = attrs.axis < 0 ? attrs.axis + rank : attrs.axis;
-    for (const x of all)
-      tf.util.assertShapesMatch(
-        all[0]!.shape,
-        x.shape,
-        'All tensors passed to stack must have matching shapes',
-      );
+    const { shape, dtype } = all[0]!;
+    for (const x of all) {
+      tf.util.assertShapesMatch(shape, x.shape, 'All tensors passed to stack must have matching shapes');
+      tf.util.assert(dtype === x.dtype, () => 'All tensors passed to stack must have matching dtypes');
+    }
     const wide = all.map((x) => reshaped(backend, x, [...x.shape.slice(0, axis), 1, ...x.shape.slice(axis)]));
     const out = [...all[0]!.shape.slice(0, axis), all.length, ...all[0]!.shape.slice(axis)];
     const packed = backend.record(CONCAT, wide, { axis }, out, all[0]!.dtype);

@@ -1,6 +1,6 @@
 /* Functions of two tensors that broadcast. */
 import type { Op } from '../entry.ts';
-import { broadcast, type Call, type Kernels, one, op } from './kernel.ts';
+import { broadcast, type Call, type Kernels, one, op, toWhole } from './kernel.ts';
 
 const arithmetic =
   (own: Op) =>
@@ -24,7 +24,7 @@ const onMasks = (own: Op): Op => ({
       own.emit(
         e,
         inputs.map((x) => e.cast(x, 'int32')),
-        node,
+        { ...node, inputs: node.inputs.map((x) => ({ ...x, dtype: 'int32' })) },
         self,
       ),
       'bool',
@@ -62,8 +62,10 @@ const logical =
   };
 
 /** Towards −∞, of whole numbers too. */
-const FLOOR_DIV = op('FloorDiv', (e, [a, b], _attrs, node) => {
-  if (node.inputs[0]!.dtype !== 'int32') return e.cast(e.node('Floor', [e.node('Div', [a!, b!])]), 'int32');
+const FLOOR_DIV = op('FloorDiv', (e, inputs, _attrs, node) => {
+  const { dtype } = node.inputs[0]!;
+  if (dtype === 'float32') return toWhole(e, e.node('Floor', [e.node('Div', inputs)]));
+  const [a, b] = dtype === 'bool' ? inputs.map((x) => e.cast(x, 'int32')) : inputs;
   return e.node('Div', [e.node('Sub', [a!, e.node('Mod', [a!, b!])]), b!]);
 });
 
@@ -78,7 +80,8 @@ const MOD = op('Mod', (e, [a, b], _attrs, node) => {
 });
 
 /** atan(a/b), turned by ±π where b < 0; on the axis b = 0 it is ±π/2. */
-const ATAN2 = op('Atan2', (e, [a, b]) => {
+const ATAN2 = op('Atan2', (e, inputs) => {
+  const [a, b] = inputs.map((x) => e.cast(x, 'float32'));
   const f = (x: number) => e.scalar(x, 'float32');
   const half = e.node('Where', [e.node('Less', [a!, f(0)]), f(-Math.PI / 2), f(Math.PI / 2)]);
   const turn = e.node('Where', [e.node('Less', [a!, f(0)]), f(-Math.PI), f(Math.PI)]);
@@ -88,9 +91,10 @@ const ATAN2 = op('Atan2', (e, [a, b]) => {
   return e.node('Where', [e.node('Equal', [b!, f(0)]), vertical, right]);
 });
 
-const PRELU = op('Prelu', (e, [x, alpha]) =>
-  e.node('Where', [e.node('GreaterOrEqual', [x!, e.scalar(0, 'float32')]), x!, e.node('Mul', [x!, alpha!])]),
-);
+const PRELU = op('Prelu', (e, inputs) => {
+  const [x, alpha] = inputs.map((name) => e.cast(name, 'float32'));
+  return e.node('Where', [e.node('Less', [x!, e.scalar(0, 'float32')]), e.node('Mul', [x!, alpha!]), x!]);
+});
 
 export const binary: Kernels = {
   Add: arithmetic(one('Add')),
@@ -111,10 +115,14 @@ export const binary: Kernels = {
     return backend.record(FLOOR_DIV, [a, b], {}, broadcast(a.shape, b.shape), 'int32');
   },
   Mod: arithmetic(MOD),
-  Atan2: arithmetic(ATAN2),
+  Atan2: ({ inputs, backend }) => {
+    const { a, b } = inputs as { a: TensorInfo; b: TensorInfo };
+    return backend.record(ATAN2, [a, b], {}, broadcast(a.shape, b.shape), 'float32');
+  },
+  BitwiseAnd: arithmetic(one('BitwiseAnd')),
   Prelu: ({ inputs, backend }) => {
     const { x, alpha } = inputs as { x: TensorInfo; alpha: TensorInfo };
-    return backend.record(PRELU, [x, alpha], {}, x.shape, 'float32');
+    return backend.record(PRELU, [x, alpha], {}, broadcast(x.shape, alpha.shape), 'float32');
   },
   Equal: comparison(one('Equal')),
   NotEqual: comparison(op('NotEqual', (e, inputs) => e.node('Not', [e.node('Equal', inputs)]))),

@@ -56,7 +56,10 @@ const COMPOSED: Readonly<Record<string, Op>> = {
   Expm1: op('Expm1', (e, [x]) => {
     const half = e.node('Mul', [x!, f(e, 0.5)]);
     const product = e.node('Mul', [e.node('Exp', [half]), e.node('Sinh', [half])]);
-    return e.node('Mul', [product, f(e, 2)]);
+    // Far out the product of a tiny and a huge number is neither.
+    const near = e.node('Less', [e.node('Abs', [x!]), f(e, 1)]);
+    const far = e.node('Sub', [e.node('Exp', [x!]), f(e, 1)]);
+    return e.node('Where', [near, e.node('Mul', [product, f(e, 2)]), far]);
   }),
   Log1p: op('Log1p', (e, [x]) => {
     const exact = e.node('Atanh', [e.node('Div', [x!, e.node('Add', [x!, f(e, 2)])])]);
@@ -106,6 +109,7 @@ const LEAKY = op('LeakyRelu', (e, [x], { alpha }) =>
 );
 const CLIP = op('ClipByValue', (e, [x], attrs, _node, self) => {
   const { low, high } = attrs as { low: number; high: number };
+  if (self.dtype === 'bool') return x!;
   return e.node('Min', [e.node('Max', [x!, e.scalar(low, self.dtype)]), e.scalar(high, self.dtype)]);
 });
 const ELU_GRAD = op('EluGrad', (e, [dy, y]) => {

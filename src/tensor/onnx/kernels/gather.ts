@@ -1,72 +1,69 @@
-/* Rows by index, and sums into rows by index. */
+/* Rows by index. */
 import * as tf from '@tensorflow/tfjs';
 import type { Emitter } from '../emitter.ts';
-import { type Op, sizeOf } from '../entry.ts';
-import type { TensorInfo } from '../recorder.ts';
+import { sizeOf } from '../entry.ts';
+import type { Recorder, TensorInfo } from '../recorder.ts';
 import { axesOf, type Kernels, op } from './kernel.ts';
 
 /** x[batch, outer, dim, inner] at indices [batch, k] → [batch, outer, k, inner]. */
 const GATHER = op('GatherV2', (e, [x, indices], attrs, _node, self) => {
   const { batch, outer, dim, inner, count, axis } = attrs as Record<string, number>;
   if (batch === 1) {
-    const flat = e.node('Reshape', [indices!, e.ints([count!])]);
+    const flat = e.node('Reshape', [
+      attrs.checked ? indices! : refusing(e, indices!, indices!, dim!, dim!),
+      e.ints([count!]),
+    ]);
     return e.node('Reshape', [e.node('Gather', [x!, flat], { axis: axis! }), e.ints(self.shape)]);
   }
   // Each batch looks into its own rows: rows of all batches one below the other, indices moved there.
+  const all = batch! * dim!;
   const apart = e.node('Reshape', [x!, e.ints([batch!, outer!, dim!, inner!])]);
   const rows = e.node('Transpose', [apart], { perm: [0, 2, 1, 3] });
-  const table = e.node('Reshape', [rows, e.ints([batch! * dim!, outer! * inner!])]);
-  const starts = e.node('Range', [
-    e.scalar(0, 'int32'),
-    e.scalar(batch! * dim!, 'int32'),
-    e.scalar(dim!, 'int32'),
-  ]);
+  const table = e.node('Reshape', [rows, e.ints([all, outer! * inner!])]);
+  const starts = e.node('Range', [e.scalar(0, 'int32'), e.scalar(all, 'int32'), e.scalar(dim!, 'int32')]);
   const own = e.node('Reshape', [indices!, e.ints([batch!, count!])]);
   const moved = e.node('Add', [own, e.node('Unsqueeze', [starts, e.ints([1])])]);
-  const found = e.node('Gather', [table, e.node('Reshape', [moved, e.ints([-1])])], { axis: 0 });
+  const safe = attrs.checked ? moved : refusing(e, own, moved, dim!, all);
+  const found = e.node('Gather', [table, e.node('Reshape', [safe, e.ints([-1])])], { axis: 0 });
   const back = e.node('Reshape', [found, e.ints([batch!, count!, outer!, inner!])]);
   return e.node('Reshape', [e.node('Transpose', [back], { perm: [0, 2, 1, 3] }), e.ints(self.shape)]);
 });
 
-const GATHER_ND = op('GatherNd', (e, [x, indices], _attrs, _node, self) =>
-  e.node('Reshape', [e.node('GatherND', [x!, e.cast(indices!, 'int64')]), e.ints(self.shape)]),
-);
-
-const zeros = (e: Emitter, shape: readonly number[], dtype: 'float32' | 'int32' | 'bool') =>
-  e.node('Expand', [e.scalar(0, dtype), e.ints(shape)]);
-
-/** Rows of the same segment are summed; a row of no segment (negative, or too large) goes nowhere. */
-const SEGMENT_SUM = op('UnsortedSegmentSum', (e, [x, ids], attrs, _node, self) => {
-  const { segments, rows, width } = attrs as Record<string, number>;
-  const flat = e.node('Reshape', [ids!, e.ints([rows!, 1])]);
-  const last = e.scalar(segments!, 'int32');
+/**
+ * ONNX counts a negative index from the end, and one past a batch lies in the next; TensorFlow.js refuses both. What
+ * is out of [0, size) becomes a place that no table has, which ONNX Runtime refuses in the run.
+ */
+function refusing(e: Emitter, index: string, place: string, size: number, nowhere: number): string {
   const outside = e.node('Or', [
-    e.node('Less', [flat, e.scalar(0, 'int32')]),
-    e.node('Greater', [flat, last]),
+    e.node('Less', [index, e.scalar(0, 'int32')]),
+    e.node('GreaterOrEqual', [index, e.scalar(size, 'int32')]),
   ]);
-  const own = e.cast(e.node('Where', [outside, last, flat]), 'int64');
-  const table = zeros(e, [segments! + 1, width!], self.dtype);
-  const updates = e.node('Reshape', [x!, e.ints([rows!, width!])]);
-  const summed = e.node('ScatterND', [table, own, updates], { reduction: 'add' });
-  const kept = e.node('Slice', [summed, e.ints([0]), e.ints([segments!]), e.ints([0])]);
-  return e.node('Reshape', [kept, e.ints(self.shape)]);
+  return e.node('Where', [outside, e.scalar(nowhere, 'int32'), place]);
+}
+
+const GATHER_ND = op('GatherNd', (e, [x, indices], { checked }, _node, self) => {
+  const far = e.scalar(2 ** 31 - 1, 'int32');
+  const negative = e.node('Less', [indices!, e.scalar(0, 'int32')]);
+  const own = checked ? indices! : e.node('Where', [negative, far, indices!]);
+  return e.node('Reshape', [e.node('GatherND', [x!, e.cast(own, 'int64')]), e.ints(self.shape)]);
 });
 
-const SCATTER = op('ScatterNd', (e, [indices, updates], attrs, _node, self) => {
-  const { rows, depth, width, table } = attrs as {
-    rows: number;
-    depth: number;
-    width: number[];
-    table: number[];
-  };
-  const own = e.node('Reshape', [e.cast(indices!, 'int64'), e.ints([rows, depth])]);
-  const values = e.node('Reshape', [updates!, e.ints([rows, ...width])]);
-  return e.node('ScatterND', [zeros(e, table, self.dtype), own, values], { reduction: 'add' });
-});
-
-const UPDATE: Op = op('TensorScatterUpdate', (e, [x, indices, updates]) =>
-  e.node('ScatterND', [x!, e.cast(indices!, 'int64'), updates!]),
-);
+/** Whether the indices are there already; then they are looked at, in tfjs's own words. */
+export function inside(
+  backend: Recorder,
+  indices: TensorInfo,
+  depth: number,
+  shape: readonly number[],
+): boolean {
+  const now = backend.valueNow(indices.dataId);
+  for (let k = 0; k < (now?.length ?? 0); k++) {
+    const index = now![k]!;
+    if (index >= 0 && index < shape[k % depth]!) continue;
+    const from = k - (k % depth);
+    throw new Error(`Invalid indices: ${now!.subarray(from, from + depth)} does not index into ${shape}`);
+  }
+  return now !== null;
+}
 
 export const gather: Kernels = {
   GatherV2({ inputs, attrs, backend }) {
@@ -78,7 +75,14 @@ export const gather: Kernels = {
       axis,
       attrs.batchDims ?? 0,
     );
+    const now = backend.valueNow(indices.dataId);
+    for (const index of now ?? [])
+      tf.util.assert(
+        index >= 0 && index < info.dimSize,
+        () => `GatherV2: the index value ${index} is not in [0, ${info.dimSize - 1}]`,
+      );
     const own = {
+      checked: now !== null,
       batch: info.batchSize,
       outer: info.outerSize,
       dim: info.dimSize,
@@ -90,27 +94,8 @@ export const gather: Kernels = {
   },
   GatherNd({ inputs, backend }) {
     const { params, indices } = inputs as { params: TensorInfo; indices: TensorInfo };
-    const depth = indices.shape.at(-1)!;
-    const out = [...indices.shape.slice(0, -1), ...params.shape.slice(depth)];
-    return backend.record(GATHER_ND, [params, indices], {}, out, params.dtype);
-  },
-  UnsortedSegmentSum({ inputs, attrs, backend }) {
-    const { x, segmentIds } = inputs as { x: TensorInfo; segmentIds: TensorInfo };
-    const rows = sizeOf(segmentIds.shape);
-    const rest = x.shape.slice(segmentIds.shape.length);
-    const own = { segments: attrs.numSegments, rows, width: sizeOf(rest) };
-    return backend.record(SEGMENT_SUM, [x, segmentIds], own, [attrs.numSegments, ...rest], x.dtype);
-  },
-  ScatterNd({ inputs, attrs, backend }) {
-    const { indices, updates } = inputs as { indices: TensorInfo; updates: TensorInfo };
-    const out: number[] = attrs.shape;
-    const depth = indices.shape.length === 0 ? 1 : indices.shape.at(-1)!;
-    const rows = sizeOf(indices.shape) / Math.max(1, depth);
-    const own = { rows, depth, width: out.slice(depth), table: out };
-    return backend.record(SCATTER, [indices, updates], own, out, updates.dtype);
-  },
-  TensorScatterUpdate({ inputs, backend }) {
-    const { tensor, indices, updates } = inputs as Record<'tensor' | 'indices' | 'updates', TensorInfo>;
-    return backend.record(UPDATE, [tensor, indices, updates], {}, tensor.shape, tensor.dtype);
+    const [out] = tf.backend_util.prepareAndValidate(params as never, indices as never);
+    const checked = inside(backend, indices, indices.shape.at(-1)!, params.shape);
+    return backend.record(GATHER_ND, [params, indices], { checked }, out, params.dtype);
   },
 };

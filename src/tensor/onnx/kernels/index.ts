@@ -6,4 +6,6 @@ export { gather } from './gather.ts';
 export { misc } from './misc.ts';
 export { products } from './products.ts';
 export { reduce } from './reduce.ts';
+export { scatter } from './scatter.ts';
 export { shape } from './shape.ts';
+export { tallies } from './tally.ts';

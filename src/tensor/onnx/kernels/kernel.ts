@@ -1,6 +1,6 @@
 import * as tf from '@tensorflow/tfjs';
 import type { Emitter } from '../emitter.ts';
-import type { Entry, Op, Recorded } from '../entry.ts';
+import type { DType, Entry, Op, Recorded } from '../entry.ts';
 import type { Attribute } from '../model.ts';
 import type { Recorder, TensorInfo } from '../recorder.ts';
 
@@ -38,6 +38,21 @@ export const broadcast = (a: readonly number[], b: readonly number[]): number[] 
 
 export const axesOf = (axis: number | number[] | undefined | null, shape: readonly number[]): number[] =>
   tf.util.parseAxisParam(axis as number | number[], [...shape]);
+
+/** a where the condition holds, b elsewhere; ONNX Runtime has no Where of masks. */
+export function choose(e: Emitter, condition: string, a: string, b: string, dtype: DType): string {
+  if (dtype !== 'bool') return e.node('Where', [condition, a, b]);
+  return e.cast(e.node('Where', [condition, e.cast(a, 'uint8'), e.cast(b, 'uint8')]), 'bool');
+}
+
+/** Floats cut to whole numbers; what is none, or too large, is 0 as in JavaScript, not what a processor makes of it. */
+export function toWhole(e: Emitter, x: string): string {
+  const fits = e.node('Less', [e.node('Abs', [x]), e.scalar(2 ** 31, 'float32')]);
+  return e.cast(e.node('Where', [fits, x, e.scalar(0, 'float32')]), 'int32');
+}
+
+/** The type that holds the numbers of both. */
+export const upcast = (a: string, b: string): DType => tf.upcastType(a as DType, b as DType) as DType;
 
 /** Another tensor of the same data. */
 export function same(backend: Recorder, x: TensorInfo): TensorInfo {

@@ -1,8 +1,8 @@
 /* Sequences, diagonals, the largest values, normalised batches. */
-import { type DType, sizeOf } from '../entry.ts';
+import { sizeOf } from '../entry.ts';
 import { emptyValues } from '../graph.ts';
-import type { TensorInfo } from '../recorder.ts';
-import { type Kernels, op } from './kernel.ts';
+import { dtypeOf, type TensorInfo } from '../recorder.ts';
+import { choose, type Kernels, op } from './kernel.ts';
 
 const DIAG = op('Diag', (e, [x], { n }, _node, self) => {
   const own = e.node('Reshape', [x!, e.ints([n as number, 1])]);
@@ -13,14 +13,17 @@ const DIAG = op('Diag', (e, [x], { n }, _node, self) => {
   ]);
   const down = e.node('Unsqueeze', [places, e.ints([1])]);
   const hit = e.node('Equal', [down, e.node('Unsqueeze', [places, e.ints([0])])]);
-  return e.node('Reshape', [e.node('Where', [hit, own, e.scalar(0, self.dtype)]), e.ints(self.shape)]);
+  return e.node('Reshape', [choose(e, hit, own, e.scalar(0, self.dtype), self.dtype), e.ints(self.shape)]);
 });
 
 const topK = (output: 0 | 1) =>
-  op(`TopK ${output}`, (e, [x], attrs) => {
-    const { k, sorted } = attrs as { k: number; sorted: boolean };
-    const found = e.nodes('TopK', [x!, e.ints([k])], 2, { axis: -1, largest: 1, sorted: sorted ? 1 : 0 });
-    return output === 0 ? found[0]! : e.cast(found[1]!, 'int32');
+  op(`TopK ${output}`, (e, [given], { k }, node) => {
+    const mask = node.inputs[0]!.dtype === 'bool';
+    const x = mask ? e.cast(given!, 'int32') : given!;
+    // Sorted even where nobody asks: only then do the first of equals come first.
+    const found = e.nodes('TopK', [x, e.ints([k as number])], 2, { axis: -1, largest: 1, sorted: 1 });
+    if (output === 1) return e.cast(found[1]!, 'int32');
+    return mask ? e.cast(found[0]!, 'bool') : found[0]!;
   });
 const [TOP_VALUES, TOP_PLACES] = [topK(0), topK(1)];
 
@@ -39,11 +42,13 @@ const BATCH_NORM = op('FusedBatchNorm', (e, inputs, attrs) => {
 
 export const misc: Kernels = {
   Range({ attrs: { start, stop, step, dtype }, backend }) {
-    const own = (dtype ?? 'float32') as DType;
+    const own = dtypeOf(dtype ?? 'float32', 'Range');
     const empty = start === stop || (start < stop && step < 0) || (stop < start && step > 1);
     const length = empty ? 0 : Math.abs(Math.ceil((stop - start) / step));
     const values = emptyValues(own, length);
-    for (let k = 0; k < length; k++) values[k] = start + k * step;
+    // A step of 1, the default, counts downwards where the stop is below.
+    const by = stop < start && step === 1 ? -1 : step;
+    for (let k = 0; k < length; k++) values[k] = start + k * by;
     return backend.value(values, [length], own);
   },
   LinSpace({ attrs: { start, stop, num }, backend }) {
@@ -58,7 +63,7 @@ export const misc: Kernels = {
   },
   TopK({ inputs, attrs, backend }) {
     const x = inputs.x!;
-    const own = { k: attrs.k, sorted: attrs.sorted };
+    const own = { k: attrs.k };
     const out = [...x.shape.slice(0, -1), attrs.k];
     return [
       backend.record(TOP_VALUES, [x], own, out, x.dtype),

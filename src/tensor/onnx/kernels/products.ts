@@ -1,29 +1,42 @@
 /* Products of matrices, and what neural networks do by row. */
 
 import * as tf from '@tensorflow/tfjs';
+import type { Emitter } from '../emitter.ts';
+import type { Recorded } from '../entry.ts';
 import { MICROSOFT } from '../model.ts';
 import type { Recorder, TensorInfo } from '../recorder.ts';
 import { binary } from './binary.ts';
 import { elementwise } from './elementwise.ts';
-import { broadcast, type Call, type Kernels, one, op } from './kernel.ts';
+import { axesOf, broadcast, type Call, type Kernels, one, op, upcast } from './kernel.ts';
 
 /** The operands turned inside the product where the provider has it, by Transpose elsewhere. */
-const MATMUL = op('MatMul', (e, inputs, attrs, node) => {
+function product(e: Emitter, inputs: readonly string[], { attrs, inputs: from }: Recorded): string {
   const { ta, tb, fused } = attrs as { ta: number; tb: number; fused: boolean };
   if (ta === 0 && tb === 0) return e.node('MatMul', inputs);
   if (fused) return e.node('FusedMatMul', inputs, { transA: ta, transB: tb }, MICROSOFT);
   const turned = inputs.map((name, k) => {
     if ([ta, tb][k] === 0) return name;
-    const rank = node.inputs[k]!.shape.length;
+    const rank = from[k]!.shape.length;
     const perm = Array.from({ length: rank }, (_, d) => (d < rank - 2 ? d : 2 * rank - 3 - d));
     return e.node('Transpose', [name], { perm });
   });
   return e.node('MatMul', turned);
+}
+
+/** Of masks too: whether any pair is true in both. */
+const MATMUL = op('MatMul', (e, inputs, _attrs, node, self) => {
+  if (self.dtype !== 'bool') return product(e, inputs, node);
+  const numbers = inputs.map((x) => e.cast(x, 'int32'));
+  return e.cast(product(e, numbers, node), 'bool');
 });
 
-const EINSUM = op('Einsum', (e, inputs, { equation }) =>
-  e.node('Einsum', inputs, { equation: equation as string }),
-);
+/** Of masks as numbers. */
+const EINSUM = op('Einsum', (e, inputs, { equation }, node, self) => {
+  const type = self.dtype === 'float32' ? 'float32' : 'int32';
+  const own = inputs.map((x, k) => (node.inputs[k]!.dtype === type ? x : e.cast(x, type)));
+  const found = e.node('Einsum', own, { equation: equation as string });
+  return self.dtype === 'bool' ? e.cast(found, 'bool') : found;
+});
 
 /** What `_FusedMatMul` does after the product, as tensors of its own. */
 const ACTIVATIONS: Readonly<Record<string, string>> = {
@@ -49,8 +62,12 @@ function batchMatMul({ inputs, attrs, backend }: Call): TensorInfo {
       `Error in matMul: inner shapes (${inner}) and (${other}) of Tensors with shapes ${a.shape} and ${b.shape} and transposeA=${transposeA} and transposeB=${transposeB} must match.`,
     );
   const lead = broadcast(a.shape.slice(0, -2), b.shape.slice(0, -2));
-  const own = { ta: transposeA ? 1 : 0, tb: transposeB ? 1 : 0, fused: hasFused(backend) };
-  return backend.record(MATMUL, [a, b], own, [...lead, rows, columns], 'float32');
+  const own = {
+    ta: transposeA ? 1 : 0,
+    tb: transposeB ? 1 : 0,
+    fused: a.dtype === 'float32' && hasFused(backend),
+  };
+  return backend.record(MATMUL, [a, b], own, [...lead, rows, columns], a.dtype);
 }
 
 export const products: Kernels = {
@@ -89,10 +106,13 @@ export const products: Kernels = {
       .map((_, dim) => dim)
       .filter((dim) => !summedDims.includes(dim))
       .map(size);
-    return backend.record(EINSUM, all, { equation }, out, all[0]!.dtype);
+    const held = all.map((x) => x.dtype).reduce(upcast);
+    const dtype = held === 'bool' && summedDims.length > 0 ? 'int32' : held;
+    return backend.record(EINSUM, all, { equation }, out, dtype);
   },
-  Softmax: ({ inputs, backend }) => {
+  Softmax: ({ inputs, attrs, backend }) => {
     const x = inputs.logits!;
+    axesOf(attrs.dim, x.shape); // a scalar has no axis
     return backend.record(one('Softmax', { axis: -1 }), [x], {}, x.shape, 'float32');
   },
 };

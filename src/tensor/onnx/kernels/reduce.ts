@@ -1,4 +1,7 @@
 /* Along some axes: sums, extremes, positions of extremes. */
+import { failure } from '../../../schema/error.ts';
+import type { Emitter } from '../emitter.ts';
+import { type Recorded, sizeOf } from '../entry.ts';
 import { axesOf, type Call, type Kernels, op } from './kernel.ts';
 import { reshaped } from './shape.ts';
 
@@ -6,7 +9,23 @@ import { reshaped } from './shape.ts';
 const reduction = (onnx: string) =>
   op(onnx, (e, [x], { axes }, node, self) => {
     const own = node.inputs[0]!.dtype === self.dtype ? x! : e.cast(x!, self.dtype);
-    return e.node(onnx, [own, e.ints(axes as number[])], { keepdims: 0 });
+    // No axis is no reduction, where ONNX would take all.
+    return (axes as number[]).length === 0
+      ? own
+      : e.node(onnx, [own, e.ints(axes as number[])], { keepdims: 0 });
+  });
+
+/** The largest or smallest; what is not a number stays visible, where ONNX passes over it. */
+const extreme = (onnx: string) =>
+  op(onnx, (e, [x], attrs, node, self) => {
+    const [axes, flags] = [e.ints(attrs.axes as number[]), { keepdims: 0 }];
+    if ((attrs.axes as number[]).length === 0) return x!;
+    const found = e.node(onnx, [x!, axes], flags);
+    if (self.dtype !== 'float32' || sizeOf(node.inputs[0]!.shape) === 0) return found;
+    // A sum of squares is NaN if one of them is, and only then: no infinity is taken from another.
+    const squares = e.node('ReduceSumSquare', [x!, axes], flags);
+    const whole = e.node('Equal', [squares, squares]);
+    return e.node('Where', [whole, found, e.scalar(Number.NaN, 'float32')]);
   });
 
 const along = (onnx: string, dtype: (x: string) => string, own = reduction(onnx)) => {
@@ -25,17 +44,31 @@ const along = (onnx: string, dtype: (x: string) => string, own = reduction(onnx)
 
 const logical = (onnx: string) =>
   op(`mask ${onnx}`, (e, [x], { axes }) =>
-    e.cast(e.node(onnx, [e.cast(x!, 'int32'), e.ints(axes as number[])], { keepdims: 0 }), 'bool'),
+    (axes as number[]).length === 0
+      ? x!
+      : e.cast(e.node(onnx, [e.cast(x!, 'int32'), e.ints(axes as number[])], { keepdims: 0 }), 'bool'),
   );
 
-const position = (onnx: string) =>
-  op(onnx, (e, [x], { axis }) => e.cast(e.node(onnx, [x!], { axis: axis as number, keepdims: 0 }), 'int32'));
+/** Of equals the first; what is not a number is passed over. */
+const position = (onnx: string, never: number) =>
+  op(onnx, (e, [x], { axis }, node) => {
+    const { dtype } = node.inputs[0]!;
+    let own = dtype === 'bool' ? e.cast(x!, 'int32') : x!;
+    if (dtype === 'float32') own = e.node('Where', [e.node('IsNaN', [own]), e.scalar(never, 'float32'), own]);
+    return e.cast(e.node(onnx, [own], { axis: axis as number, keepdims: 0 }), 'int32');
+  });
 
-const at = (onnx: string) => {
-  const own = position(onnx);
+const at = (onnx: string, never: number) => {
+  const own = position(onnx, never);
   return ({ inputs, attrs, backend }: Call) => {
     const x = inputs.x!;
     const axis = axesOf(attrs.axis, x.shape)[0]!;
+    if (x.shape[axis] === 0)
+      throw failure({
+        subject: onnx,
+        wrong: 'nothing to choose from',
+        got: `shape [${x.shape}], axis ${axis}`,
+      });
     return backend.record(
       own,
       [x],
@@ -46,13 +79,17 @@ const at = (onnx: string) => {
   };
 };
 
-const CUMSUM = op('Cumsum', (e, [x], attrs) => {
+/** Masks count as 0 and 1. */
+const numbers = (e: Emitter, x: string, node: Recorded): string =>
+  node.inputs[0]!.dtype === 'bool' ? e.cast(x, 'int32') : x;
+
+const CUMSUM = op('Cumsum', (e, [x], attrs, node) => {
   const { axis, exclusive, reverse } = attrs as { axis: number; exclusive: number; reverse: number };
-  return e.node('CumSum', [x!, e.scalar(axis, 'int64')], { exclusive, reverse });
+  return e.node('CumSum', [numbers(e, x!, node), e.scalar(axis, 'int64')], { exclusive, reverse });
 });
 
 /** By doubling, since ONNX has none: after step s, each place holds the product of the 2^s before it. O(log n) nodes. */
-const CUMPROD = op('Cumprod', (e, [x], attrs, _node, self) => {
+const CUMPROD = op('Cumprod', (e, [x], attrs, node, self) => {
   const { axis, exclusive, reverse } = attrs as { axis: number; exclusive: boolean; reverse: boolean };
   const n = self.shape[axis]!;
   const one = e.scalar(1, self.dtype);
@@ -64,17 +101,18 @@ const CUMPROD = op('Cumprod', (e, [x], attrs, _node, self) => {
     const from = reverse ? by : 0;
     return e.node('Slice', [wide, e.ints([from]), e.ints([from + n]), e.ints([axis])]);
   };
-  let out = exclusive ? shifted(x!, 1) : x!;
+  const own = numbers(e, x!, node);
+  let out = exclusive ? shifted(own, 1) : own;
   for (let by = 1; by < n; by *= 2) out = e.node('Mul', [out, shifted(out, by)]);
   return out;
 });
 
 const scan =
-  (own: typeof CUMSUM, numbers: boolean) =>
+  (own: typeof CUMSUM, asNumbers: boolean) =>
   ({ inputs, attrs, backend }: Call) => {
     const x = inputs.x!;
     const { axis, exclusive, reverse } = attrs;
-    const flags = numbers
+    const flags = asNumbers
       ? { exclusive: exclusive ? 1 : 0, reverse: reverse ? 1 : 0 }
       : { exclusive, reverse };
     const dtype = x.dtype === 'bool' ? 'int32' : x.dtype;
@@ -84,13 +122,13 @@ const scan =
 export const reduce: Kernels = {
   All: along('All', () => 'bool', logical('ReduceMin')),
   Any: along('Any', () => 'bool', logical('ReduceMax')),
-  ArgMax: at('ArgMax'),
-  ArgMin: at('ArgMin'),
+  ArgMax: at('ArgMax', -Infinity),
+  ArgMin: at('ArgMin', Infinity),
   Cumsum: scan(CUMSUM, true),
   Cumprod: scan(CUMPROD, false),
   Sum: along('ReduceSum', (x) => (x === 'bool' ? 'int32' : x)),
   Mean: along('ReduceMean', () => 'float32'),
-  Max: along('ReduceMax', (x) => x),
-  Min: along('ReduceMin', (x) => x),
+  Max: along('ReduceMax', (x) => x, extreme('ReduceMax')),
+  Min: along('ReduceMin', (x) => x, extreme('ReduceMin')),
   Prod: along('ReduceProd', (x) => (x === 'bool' ? 'int32' : x)),
 };

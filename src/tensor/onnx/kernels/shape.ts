@@ -2,7 +2,7 @@
 import * as tf from '@tensorflow/tfjs';
 import { sizeOf } from '../entry.ts';
 import type { Recorder, TensorInfo } from '../recorder.ts';
-import { axesOf, type Kernels, op, same } from './kernel.ts';
+import { axesOf, type Kernels, op, same, toWhole } from './kernel.ts';
 
 const RESHAPE = op('Reshape', (e, [x], _attrs, _node, self) => e.node('Reshape', [x!, e.ints(self.shape)]));
 
@@ -13,7 +13,9 @@ export function reshaped(backend: Recorder, x: TensorInfo, shape: readonly numbe
   return backend.record(RESHAPE, [x], {}, shape, x.dtype);
 }
 
-const CAST = op('Cast', (e, [x], _attrs, _node, self) => e.cast(x!, self.dtype));
+const CAST = op('Cast', (e, [x], _attrs, node, self) =>
+  self.dtype === 'int32' && node.inputs[0]!.dtype === 'float32' ? toWhole(e, x!) : e.cast(x!, self.dtype),
+);
 const TRANSPOSE = op('Transpose', (e, [x], { perm }) =>
   e.node('Transpose', [x!], { perm: perm as number[] }),
 );
@@ -47,7 +49,9 @@ export const shape: Kernels = {
   ExpandDims({ inputs, attrs, backend }) {
     const x = inputs.input!;
     const out = [...x.shape];
-    out.splice(attrs.dim < 0 ? out.length + attrs.dim + 1 : attrs.dim, 0, 1);
+    const rank = out.length;
+    tf.util.assert(attrs.dim >= -(rank + 1), () => `Axis must be in the interval [${-(rank + 1)}, ${rank}]`);
+    out.splice(attrs.dim < 0 ? rank + attrs.dim + 1 : attrs.dim, 0, 1);
     return reshaped(backend, x, out);
   },
   Cast({ inputs, attrs, backend }) {
