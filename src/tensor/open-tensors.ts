@@ -8,6 +8,7 @@ import { type Random, random } from '../math/random.ts';
 import { failure } from '../schema/error.ts';
 import { type BackendName, backendName, DEFAULT_ORDER, VARIABLE } from './backends.ts';
 import { type Engine, type EngineStats, startEngine, type Tf } from './engine.ts';
+import { fillGradients } from './gradients.ts';
 
 export interface TensorSettings {
   /** Absent: the one that TURNWISE_BACKEND names, or the first of the default order that runs. */
@@ -70,6 +71,7 @@ export async function openTensors(settings: TensorSettings = {}): Promise<Tensor
   try {
     const tf = await import('@tensorflow/tfjs');
     tf.env().set('PROD', true); // no greeting on standard error
+    fillGradients(tf);
     const { name, engine, missing } = await first(tf, asked ? [asked.name] : DEFAULT_ORDER, {
       threads,
       graphs,

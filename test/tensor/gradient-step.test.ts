@@ -113,6 +113,12 @@ describe.each(['cpu', 'onnx'] as const)('on %s', (backend) => {
   });
 });
 
+test('a mask made of a weight stands in a loss: TensorFlow.js alone has no gradient of less', async () => {
+  const { tf, w, optimiser } = await squares('onnx');
+  const below = (): Scalar => tf.sum(tf.where(tf.less(w, 3.5), tf.square(w), tf.zerosLike(w)));
+  expect(await gradientStep(tensors, optimiser, below)).toMatchObject({ loss: 9, gradientNorm: 6 });
+});
+
 test('one graph and one run a step, whatever the learning rate and the step count', async () => {
   tensors = await openTensors({ backend: 'onnx' });
   const { optimiser, loss } = problem(tensors, { maxNorm: 1 });
