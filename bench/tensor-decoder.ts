@@ -1,4 +1,5 @@
 import type * as TF from '@tensorflow/tfjs';
+import type { Tf } from '../src/tensor/engine.ts';
 
 /** A two-layer decoder as policies are made: RMS norms, four heads, a causal mask, tied embeddings. */
 export interface DecoderShape {
@@ -22,7 +23,7 @@ export const tokens = ({ batch, length }: DecoderShape): Int32Array =>
   Int32Array.from({ length: batch * length }, (_, i) => (i * 7919) % VOCABULARY);
 
 /** The cross-entropy of every token given itself: a task that can be learnt, all that a speed needs. */
-export function decoder(tf: typeof TF, { width: D, batch: B, length: T }: DecoderShape) {
+export function decoder(tf: Tf, { width: D, batch: B, length: T }: DecoderShape) {
   let seed = 0;
   const weights = (shape: number[], scale = 0.02) => {
     const size = shape.reduce((a, b) => a * b, 1);
@@ -74,7 +75,7 @@ export interface MlpShape {
 }
 
 /** Two hidden layers, one output, squared error. */
-export function mlp(tf: typeof TF, { batch, inputs, hidden }: MlpShape) {
+export function mlp(tf: Tf, { batch, inputs, hidden }: MlpShape) {
   const weights = (a: number, b: number, seed: number) =>
     tf.variable(tf.tensor2d(initial(a * b, seed, 1 / Math.sqrt(a)), [a, b]));
   const layers = [weights(inputs, hidden, 1), weights(hidden, hidden, 2), weights(hidden, 1, 3)];
