@@ -9,6 +9,7 @@ const benches: Readonly<
   coverage: () => import('./coverage.ts'),
   value: () => import('./value.ts'),
   steps: () => import('./steps.ts'),
+  tensor: () => import('./tensor.ts'),
 };
 
 const [name, ...flags] = process.argv.slice(2);

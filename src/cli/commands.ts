@@ -14,5 +14,6 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   export: async () => (await import('./export.ts')).exportCommand,
   import: async () => (await import('./import.ts')).importCommand,
   simulate: async () => (await import('./simulate.ts')).simulateCommand,
+  devices: async () => (await import('./devices.ts')).devicesCommand,
   schema: async () => (await import('./schema.ts')).schemaCommand,
 };

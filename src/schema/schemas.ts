@@ -8,6 +8,7 @@ import { CompareConfig, Comparison } from './compare.ts';
 import { Credit } from './credit.ts';
 import { CriticConfig } from './critic-config.ts';
 import { Description } from './describe.ts';
+import { Devices } from './devices.ts';
 import { Episode } from './episode.ts';
 import { AuditedEvaluation, RefusedEvaluation } from './evaluation-result.ts';
 import { Imported } from './imported.ts';
@@ -58,5 +59,6 @@ export const SCHEMAS: Readonly<Record<string, { schema: z.ZodType; io: 'input' |
       io: 'output',
       about: 'what it prints with several targets',
     },
+    devices: { schema: Devices, io: 'output', about: 'what "turnwise devices --json" prints' },
     report: { schema: Report, io: 'output', about: 'what "turnwise report --json" prints' },
   };

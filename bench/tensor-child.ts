@@ -1,0 +1,70 @@
+import * as tf from '@tensorflow/tfjs';
+import { openDoubles } from '../src/tensor/doubles.ts';
+import { nativeRuntime, wasmRuntime } from '../src/tensor/onnx/load-runtime.ts';
+import { registerRecorder } from '../src/tensor/onnx/register.ts';
+import { decoder, initial, mlp } from './tensor-decoder.ts';
+
+/** One measured case on one backend, in a process of its own: `BACKEND CASE STEPS`; prints JSON. */
+const [backend, what, count] = process.argv.slice(2) as [string, string, string];
+const [kind, a = 0, b = 0, c = 0] = what.split(',').map((x, k) => (k === 0 ? x : Number(x))) as [
+  string,
+  ...number[],
+];
+tf.env().set('PROD', true);
+
+/** Seconds of each of `count` runs, after three that warm up. */
+async function timed(run: () => Promise<number>): Promise<{ seconds: number[]; last: number }> {
+  const seconds: number[] = [];
+  let last = 0;
+  for (let k = 0; k < Number(count) + 3; k++) {
+    const started = performance.now();
+    last = await run();
+    if (k >= 3) seconds.push((performance.now() - started) / 1000);
+  }
+  return { seconds, last };
+}
+
+async function measured() {
+  if (kind === 'gram64') {
+    const doubles = await openDoubles();
+    const x = Float64Array.from(initial(a * b, 1, 1));
+    return timed(async () => (await doubles.gram(x, a, b))[1]!);
+  }
+  await setBackend();
+  if (kind === 'gram32') {
+    const x = tf.tensor2d(initial(a * b, 1, 1), [a, b]);
+    return timed(async () => {
+      const g = tf.matMul(x, x, true);
+      const values = await g.data();
+      g.dispose();
+      return values[1]!;
+    });
+  }
+  const model =
+    kind === 'decoder'
+      ? decoder(tf, { width: a, batch: b, length: c })
+      : mlp(tf, { batch: a, inputs: b, hidden: c });
+  const adam = tf.train.adam(1e-3);
+  return timed(async () => {
+    const loss = adam.minimize(() => model.loss(), true)!;
+    const [value] = await loss.data();
+    loss.dispose();
+    return value!;
+  });
+}
+
+async function setBackend(): Promise<void> {
+  if (backend === 'tfjs-wasm') {
+    const { setWasmPaths } = await import('@tensorflow/tfjs-backend-wasm');
+    void setWasmPaths;
+    await tf.setBackend('wasm');
+    return;
+  }
+  const runtime = backend === 'onnx-web' ? await wasmRuntime() : await nativeRuntime('cpu');
+  registerRecorder('onnx', runtime);
+  await tf.setBackend('onnx');
+}
+
+const { seconds, last } = await measured();
+console.log(JSON.stringify({ seconds, last, peakMB: process.resourceUsage().maxRSS / 1024 }));
+process.exit(0);

@@ -1,0 +1,111 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { type BenchResult, type BenchRow, machine, median } from './result.ts';
+
+interface Run {
+  readonly seconds: readonly number[];
+  /** The last loss, or an entry of the product: the same work in every engine. */
+  readonly last: number;
+  readonly peakMB: number;
+  readonly version?: string;
+}
+
+const DECODERS = [128, 256, 512].flatMap((width) => [`decoder,${width},8,256`, `decoder,${width},2,1024`]);
+const CASES = [...DECODERS, 'mlp,4096,256,512', 'gram32,200000,256', 'gram64,200000,256'];
+/** Of two engines that did the same, after a few steps of rounding in float32. */
+const TOLERANCE = 2e-3;
+const cache = resolve(import.meta.dirname, '../.cache/torch/bin/python');
+
+/**
+ * One training step of a two-layer decoder and of an MLP, and Gram matrices, on every backend that runs here, beside
+ * PyTorch and NumPy (`python -m venv .cache/torch` with torch and numpy) and TensorFlow.js on its own wasm backend.
+ * Runs take turns, each in a process of its own.
+ */
+export async function bench(flags: readonly string[]): Promise<BenchResult> {
+  const { values } = parseArgs({
+    args: [...flags],
+    options: {
+      cases: { type: 'string', default: CASES.join(';') },
+      steps: { type: 'string', default: '10' },
+      rounds: { type: 'string', default: '3' },
+      wasm: { type: 'string', default: 'decoder,128,8,256' },
+    },
+  });
+  const rows: BenchRow[] = [];
+  for (const what of values.cases.split(';')) {
+    const backends = what.startsWith('gram64') ? ['onnx'] : ['onnx', 'onnx-web'];
+    const own: Record<string, Run[]> = {};
+    const peers: Run[] = [];
+    for (let round = 0; round < Number(values.rounds); round++) {
+      for (const backend of backends)
+        own[backend] = [...(own[backend] ?? []), child(backend, what, values.steps)];
+      const peer = python(what, values.steps);
+      if (peer !== null) peers.push(peer);
+    }
+    for (const backend of backends) {
+      const runs = own[backend]!;
+      if (peers.length > 0)
+        rows.push(row(what, backend, runs, peers, what.startsWith('gram') ? 'numpy' : 'torch'));
+      report(`${what} ${backend}: ${(1000 * seconds(runs)).toFixed(1)} ms, last ${runs[0]!.last}`);
+    }
+    if (peers.length > 0)
+      report(
+        `${what} ${peers[0]!.version}: ${(1000 * seconds(peers)).toFixed(1)} ms, last ${peers[0]!.last}`,
+      );
+    if (what === values.wasm) {
+      const plain = [child('tfjs-wasm', what, '2')];
+      rows.push(row(what, 'onnx', own.onnx!, plain, 'tfjs-wasm'));
+    }
+  }
+  return {
+    name: 'tensor',
+    machine: machine(),
+    input:
+      'a training step; decoder: width, sequences, tokens; mlp: rows, inputs, hidden; gram: rows, columns',
+    rows,
+    exponent: null,
+  };
+}
+
+const seconds = (runs: readonly Run[]): number => median(runs.flatMap((r) => r.seconds));
+
+function child(backend: string, what: string, steps: string): Run {
+  const file = join(import.meta.dirname, 'tensor-child.ts');
+  const args = ['--import', 'tsx', file, backend, what, steps];
+  return JSON.parse(
+    execFileSync(process.execPath, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }),
+  );
+}
+
+function python(what: string, steps: string): Run | null {
+  if (!existsSync(cache)) return null;
+  const args = [join(import.meta.dirname, 'tensor.py'), what, steps];
+  return JSON.parse(execFileSync(cache, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }));
+}
+
+function row(
+  what: string,
+  backend: string,
+  own: readonly Run[],
+  peers: readonly Run[],
+  peer: BenchRow['peer'],
+): BenchRow {
+  const [mine, theirs] = [own[0]!.last, peers[0]!.last];
+  const sameSteps = own[0]!.seconds.length === peers[0]!.seconds.length;
+  if (sameSteps && !(Math.abs(mine - theirs) <= TOLERANCE * Math.max(1, Math.abs(theirs))))
+    throw new Error(`${what}, ${backend} against ${peer}: ended at ${mine} and ${theirs}: not the same work`);
+  return {
+    what,
+    backend: backend as BenchRow['backend'],
+    seconds: seconds(own),
+    peakMB: Math.max(...own.map((r) => r.peakMB)),
+    peer,
+    peerSeconds: seconds(peers),
+    peerPeakMB: Math.max(...peers.map((r) => r.peakMB)),
+    ratio: seconds(peers) / seconds(own),
+  };
+}
+
+const report = (line: string) => process.stderr.write(`${line}\n`);

@@ -1,0 +1,68 @@
+import type { Work } from './collect.ts';
+import { emitter } from './emitter.ts';
+import type { DType, Entry, Values } from './entry.ts';
+import { ELEMENT, encodeModel, type Initializer, type ValueInfo } from './model.ts';
+
+/** An ONNX model and the names of what goes in and comes out. */
+export interface Graph {
+  readonly model: Uint8Array;
+  readonly inputs: readonly { readonly name: string; readonly leaf: number }[];
+  /** In the order of the work's outputs. */
+  readonly outputs: readonly string[];
+}
+
+/** Writes the recorded operations of a work as one model. */
+export function writeGraph(work: Work): Graph {
+  const e = emitter(ELEMENT);
+  const names = new Map<Entry, string>();
+  const inputs: { name: string; leaf: number }[] = [];
+  const values: ValueInfo[] = [];
+  work.leaves.forEach((leaf, k) => {
+    const name = leaf.frozen ? `f${leaf.id}` : `i${k}`;
+    names.set(leaf, name);
+    const info = { name, type: leaf.dtype, shape: leaf.shape };
+    if (leaf.frozen) e.graph.initializers.push(frozen(leaf, name));
+    else {
+      inputs.push({ name, leaf: k });
+      values.push(info);
+    }
+  });
+  for (const entry of work.order) {
+    if (entry.state.kind !== 'recorded') continue;
+    const { node } = entry.state;
+    names.set(
+      entry,
+      node.op.emit(
+        e,
+        node.inputs.map((input) => names.get(input)!),
+        node,
+        entry,
+      ),
+    );
+  }
+  // An output is the result of a node of its own: emitting may have handed an input through.
+  const outputs = work.outputs.map((entry) => e.node('Identity', [names.get(entry)!]));
+  const model = encodeModel({
+    nodes: e.graph.nodes,
+    initializers: e.graph.initializers,
+    inputs: values,
+    outputs: work.outputs.map(({ dtype, shape }, k) => ({ name: outputs[k]!, type: dtype, shape })),
+  });
+  return { model, inputs, outputs };
+}
+
+function frozen(leaf: Entry, name: string): Initializer {
+  if (leaf.state.kind !== 'value') throw new Error('a frozen tensor has a value');
+  const { value } = leaf.state;
+  return {
+    name,
+    type: leaf.dtype,
+    shape: leaf.shape,
+    data: new Uint8Array(value.buffer, value.byteOffset, value.byteLength),
+  };
+}
+
+export function emptyValues(dtype: DType, size: number): Values {
+  if (dtype === 'float32') return new Float32Array(size);
+  return dtype === 'int32' ? new Int32Array(size) : new Uint8Array(size);
+}

@@ -1,0 +1,136 @@
+/* Functions of two tensors that broadcast. */
+import type { Op } from '../entry.ts';
+import { broadcast, type Call, type Kernels, one, op, toWhole } from './kernel.ts';
+
+const arithmetic =
+  (own: Op) =>
+  ({ inputs, backend }: Call) => {
+    const { a, b } = inputs as { a: TensorInfo; b: TensorInfo };
+    return backend.record(
+      a.dtype === 'bool' ? onMasks(own) : own,
+      [a, b],
+      {},
+      broadcast(a.shape, b.shape),
+      a.dtype,
+    );
+  };
+type TensorInfo = Call['inputs'][string];
+
+/** Masks count as 0 and 1, and the result is a mask again. */
+const onMasks = (own: Op): Op => ({
+  name: `mask ${own.name}`,
+  emit: (e, inputs, node, self) =>
+    e.cast(
+      own.emit(
+        e,
+        inputs.map((x) => e.cast(x, 'int32')),
+        { ...node, inputs: node.inputs.map((x) => ({ ...x, dtype: 'int32' })) },
+        self,
+      ),
+      'bool',
+    ),
+});
+
+const comparison =
+  (own: Op) =>
+  ({ inputs, backend }: Call) => {
+    const { a, b } = inputs as { a: TensorInfo; b: TensorInfo };
+    return backend.record(
+      a.dtype === 'bool' ? comparedMasks(own) : own,
+      [a, b],
+      {},
+      broadcast(a.shape, b.shape),
+      'bool',
+    );
+  };
+const comparedMasks = (own: Op): Op => ({
+  name: `mask ${own.name}`,
+  emit: (e, inputs, node, self) =>
+    own.emit(
+      e,
+      inputs.map((x) => e.cast(x, 'int32')),
+      node,
+      self,
+    ),
+});
+
+const logical =
+  (own: Op) =>
+  ({ inputs, backend }: Call) => {
+    const { a, b } = inputs as { a: TensorInfo; b: TensorInfo };
+    return backend.record(own, [a, b], {}, broadcast(a.shape, b.shape), 'bool');
+  };
+
+/** Towards −∞, of whole numbers too. */
+const FLOOR_DIV = op('FloorDiv', (e, inputs, _attrs, node) => {
+  const { dtype } = node.inputs[0]!;
+  if (dtype === 'float32') return toWhole(e, e.node('Floor', [e.node('Div', inputs)]));
+  const [a, b] = dtype === 'bool' ? inputs.map((x) => e.cast(x, 'int32')) : inputs;
+  return e.node('Div', [e.node('Sub', [a!, e.node('Mod', [a!, b!])]), b!]);
+});
+
+/** With the sign of the divisor. */
+const MOD = op('Mod', (e, [a, b], _attrs, node) => {
+  if (node.inputs[0]!.dtype === 'int32') return e.node('Mod', [a!, b!]);
+  const rest = e.node('Mod', [a!, b!], { fmod: 1 });
+  const turned = e.node('Mod', [e.node('Add', [rest, b!]), b!], { fmod: 1 });
+  const zero = e.scalar(0, 'float32');
+  const alike = e.node('Equal', [e.node('Less', [a!, zero]), e.node('Less', [b!, zero])]);
+  return e.node('Where', [alike, rest, turned]);
+});
+
+/** atan(a/b), turned by ±π where b < 0; on the axis b = 0 it is ±π/2. */
+const ATAN2 = op('Atan2', (e, inputs) => {
+  const [a, b] = inputs.map((x) => e.cast(x, 'float32'));
+  const f = (x: number) => e.scalar(x, 'float32');
+  const half = e.node('Where', [e.node('Less', [a!, f(0)]), f(-Math.PI / 2), f(Math.PI / 2)]);
+  const turn = e.node('Where', [e.node('Less', [a!, f(0)]), f(-Math.PI), f(Math.PI)]);
+  const angle = e.node('Atan', [e.node('Div', [a!, b!])]);
+  const right = e.node('Where', [e.node('Less', [b!, f(0)]), e.node('Add', [angle, turn]), angle]);
+  const vertical = e.node('Where', [e.node('Equal', [a!, f(0)]), f(0), half]);
+  return e.node('Where', [e.node('Equal', [b!, f(0)]), vertical, right]);
+});
+
+const PRELU = op('Prelu', (e, inputs) => {
+  const [x, alpha] = inputs.map((name) => e.cast(name, 'float32'));
+  return e.node('Where', [e.node('Less', [x!, e.scalar(0, 'float32')]), e.node('Mul', [x!, alpha!]), x!]);
+});
+
+export const binary: Kernels = {
+  Add: arithmetic(one('Add')),
+  Sub: arithmetic(one('Sub')),
+  Multiply: arithmetic(one('Mul')),
+  RealDiv: arithmetic(one('Div')),
+  Maximum: arithmetic(one('Max')),
+  Minimum: arithmetic(one('Min')),
+  Pow: arithmetic(one('Pow')),
+  SquaredDifference: arithmetic(
+    op('SquaredDifference', (e, inputs) => {
+      const d = e.node('Sub', inputs);
+      return e.node('Mul', [d, d]);
+    }),
+  ),
+  FloorDiv: ({ inputs, backend }) => {
+    const { a, b } = inputs as { a: TensorInfo; b: TensorInfo };
+    return backend.record(FLOOR_DIV, [a, b], {}, broadcast(a.shape, b.shape), 'int32');
+  },
+  Mod: arithmetic(MOD),
+  Atan2: ({ inputs, backend }) => {
+    const { a, b } = inputs as { a: TensorInfo; b: TensorInfo };
+    return backend.record(ATAN2, [a, b], {}, broadcast(a.shape, b.shape), 'float32');
+  },
+  BitwiseAnd: arithmetic(one('BitwiseAnd')),
+  Prelu: ({ inputs, backend }) => {
+    const { x, alpha } = inputs as { x: TensorInfo; alpha: TensorInfo };
+    return backend.record(PRELU, [x, alpha], {}, broadcast(x.shape, alpha.shape), 'float32');
+  },
+  Equal: comparison(one('Equal')),
+  NotEqual: comparison(op('NotEqual', (e, inputs) => e.node('Not', [e.node('Equal', inputs)]))),
+  Greater: comparison(one('Greater')),
+  GreaterEqual: comparison(one('GreaterOrEqual')),
+  Less: comparison(one('Less')),
+  LessEqual: comparison(one('LessOrEqual')),
+  LogicalAnd: logical(one('And')),
+  LogicalOr: logical(one('Or')),
+  LogicalXor: logical(one('Xor')),
+};

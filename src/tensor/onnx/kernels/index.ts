@@ -1,0 +1,11 @@
+export { arrange } from './arrange.ts';
+export { binary } from './binary.ts';
+export { create } from './create.ts';
+export { elementwise } from './elementwise.ts';
+export { gather } from './gather.ts';
+export { misc } from './misc.ts';
+export { products } from './products.ts';
+export { reduce } from './reduce.ts';
+export { scatter } from './scatter.ts';
+export { shape } from './shape.ts';
+export { tallies } from './tally.ts';

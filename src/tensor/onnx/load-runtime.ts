@@ -1,0 +1,89 @@
+import { availableParallelism } from 'node:os';
+import type { Numbers, Runtime, Session } from './runtime.ts';
+
+export interface RuntimeSettings {
+  /** Of one operation; as many as there are cores unless told otherwise. */
+  readonly threads?: number | undefined;
+}
+
+/** The part of onnxruntime-common that both packages share. */
+interface Ort {
+  readonly env: { readonly wasm: { numThreads?: number } };
+  readonly Tensor: new (type: string, data: Numbers, dims: readonly number[]) => OrtTensor;
+  readonly InferenceSession: {
+    create(model: Uint8Array, options: Readonly<Record<string, unknown>>): Promise<OrtSession>;
+  };
+}
+interface OrtTensor {
+  readonly data: Numbers;
+}
+interface OrtSession {
+  run(feeds: Readonly<Record<string, OrtTensor>>): Promise<Readonly<Record<string, OrtTensor>>>;
+  release(): Promise<void>;
+}
+
+/** onnxruntime-node, an optional dependency. @throws where it does not load, with the reason */
+export async function nativeRuntime(
+  provider: 'cpu' | 'webgpu' | 'cuda',
+  { threads = availableParallelism() }: RuntimeSettings = {},
+): Promise<Runtime> {
+  const ort = await moduleOf('onnxruntime-node');
+  const options = {
+    executionProviders: [provider],
+    intraOpNumThreads: threads,
+    interOpNumThreads: 1,
+    graphOptimizationLevel: 'all',
+    logSeverityLevel: 3,
+  };
+  const version = await versionOf('onnxruntime-node');
+  const label = `onnxruntime-node ${version}, ${provider}${provider === 'cpu' ? `, ${threads} threads` : ''}`;
+  return { label, provider, compile: (model) => compile(ort, model, options) };
+}
+
+/** onnxruntime-web: wasm, no install script, so something always runs. */
+export async function wasmRuntime({
+  threads = availableParallelism(),
+}: RuntimeSettings = {}): Promise<Runtime> {
+  const ort = await moduleOf('onnxruntime-web');
+  ort.env.wasm.numThreads = threads;
+  const options = { executionProviders: ['wasm'], graphOptimizationLevel: 'all', logSeverityLevel: 3 };
+  const label = `onnxruntime-web ${await versionOf('onnxruntime-web')}, wasm, ${threads} threads`;
+  return { label, provider: 'wasm', compile: (model) => compile(ort, model, options) };
+}
+
+async function compile(
+  ort: Ort,
+  model: Uint8Array,
+  options: Readonly<Record<string, unknown>>,
+): Promise<Session> {
+  const session = await ort.InferenceSession.create(model, options);
+  return {
+    async run(feeds) {
+      const given: Record<string, OrtTensor> = {};
+      for (const [name, { dtype, value, shape }] of Object.entries(feeds))
+        given[name] = new ort.Tensor(dtype, value, shape);
+      const found = await session.run(given);
+      return Object.fromEntries(Object.entries(found).map(([name, tensor]) => [name, tensor.data]));
+    },
+    release: () => session.release(),
+  };
+}
+
+async function moduleOf(name: string): Promise<Ort> {
+  const found = (await import(name)) as Ort & { readonly default?: Ort };
+  return found.InferenceSession === undefined ? found.default! : found;
+}
+
+async function versionOf(name: string): Promise<string> {
+  const { createRequire } = await import('node:module');
+  const { readFileSync } = await import('node:fs');
+  const { dirname, join } = await import('node:path');
+  // Not every package exports its package.json: look upwards from its entry.
+  for (let at = dirname(createRequire(import.meta.url).resolve(name)); at !== dirname(at); at = dirname(at)) {
+    try {
+      const found = JSON.parse(readFileSync(join(at, 'package.json'), 'utf8'));
+      if (found.name === name) return found.version;
+    } catch {}
+  }
+  return 'of an unknown version';
+}

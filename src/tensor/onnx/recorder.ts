@@ -1,0 +1,275 @@
+/*
+ * A TensorFlow.js backend that computes nothing when a kernel is called: it records the operation. Reading a value
+ * writes everything alive and not yet computed as one ONNX graph, compiled once per structure, and runs it.
+ *
+ * Reads are asynchronous (`await tensor.data()`); a synchronous one works where the value is already there and is
+ * refused by name elsewhere. Several graphs may be on their way at once: an operation on a value that is still being
+ * computed waits for it.
+ */
+import * as tf from '@tensorflow/tfjs';
+import { failure } from '../../schema/error.ts';
+import { collect } from './collect.ts';
+import type { Attrs, DType, Entry, Op, State, Values } from './entry.ts';
+import { sizeOf } from './entry.ts';
+import { emptyValues } from './graph.ts';
+import type { Runtime } from './runtime.ts';
+import { type Sessions, sessions } from './sessions.ts';
+
+export interface TensorInfo {
+  readonly dataId: object;
+  readonly shape: number[];
+  readonly dtype: string;
+}
+
+export interface RecorderSettings {
+  /** Compiled graphs kept. */
+  readonly graphs?: number | undefined;
+  /** Operations recorded before a graph is started without anybody reading. */
+  readonly operations?: number | undefined;
+}
+
+const GRAPHS = 32;
+const OPERATIONS = 20_000;
+
+export class Recorder extends tf.KernelBackend {
+  readonly #entries = new Map<object, Entry>();
+  readonly #pending = new Set<Entry>();
+  readonly #sessions: Sessions;
+  readonly #most: number;
+  #count = 0;
+  #starting = false;
+
+  constructor(
+    readonly name: string,
+    readonly runtime: Runtime,
+    { graphs = GRAPHS, operations = OPERATIONS }: RecorderSettings = {},
+  ) {
+    super();
+    this.#sessions = sessions(runtime, graphs);
+    this.#most = operations;
+  }
+
+  /** Records an operation on tensors; the tensor it returns has no value yet. */
+  record(
+    op: Op,
+    inputs: readonly TensorInfo[],
+    attrs: Attrs,
+    shape: readonly number[],
+    dtype: string,
+  ): TensorInfo {
+    const own = dtypeOf(dtype, op.name);
+    if (sizeOf(shape) === 0) return this.#added({ kind: 'value', value: emptyValues(own, 0) }, shape, own);
+    const node = { op, inputs: inputs.map((x) => this.entry(x.dataId)), attrs };
+    const info = this.#added({ kind: 'recorded', node }, shape, own);
+    this.#pending.add(this.entry(info.dataId));
+    if (this.#pending.size > this.#most) this.#start();
+    return info;
+  }
+
+  /** A tensor whose value is there. */
+  value(value: Values, shape: readonly number[], dtype: DType): TensorInfo {
+    return this.#added({ kind: 'value', value }, shape, dtype);
+  }
+
+  entry(dataId: object): Entry {
+    const entry = this.#entries.get(dataId);
+    if (entry !== undefined) return entry;
+    throw failure({
+      subject: `tensor of ${this.name}`,
+      wrong: 'has been disposed, or belongs to another backend',
+    });
+  }
+
+  /** The value if it is there without waiting. */
+  valueNow(dataId: object): Values | null {
+    const { state } = this.entry(dataId);
+    return state.kind === 'value' ? state.value : null;
+  }
+
+  override async read(dataId: object): Promise<Values> {
+    const entry = this.entry(dataId);
+    for (;;) {
+      const { state } = entry;
+      if (state.kind === 'value') return state.value;
+      if (state.kind === 'failed') throw state.error;
+      await (state.kind === 'running' ? state.done : this.#flush(entry));
+    }
+  }
+
+  override readSync(dataId: object): Values {
+    const value = this.valueNow(dataId);
+    if (value !== null) return value;
+    throw failure({
+      subject: `tensor of ${this.name}`,
+      wrong: 'is not computed yet and cannot be read synchronously',
+      fix: 'Read with "await tensor.data()" in the place of dataSync, arraySync or print.',
+    });
+  }
+
+  /** Computes all that is alive and recorded. */
+  async settle(): Promise<void> {
+    const alive = this.#alive();
+    if (alive.length > 0) await this.#flush(alive[0]!);
+  }
+
+  stats() {
+    const { compiles, runs } = this.#sessions.stats;
+    return {
+      entries: this.#entries.size,
+      pending: this.#pending.size,
+      sessions: this.#sessions.size(),
+      compiles,
+      runs,
+    };
+  }
+
+  override write(values: unknown, shape: number[], dtype: string): object {
+    return this.value(toValues(values, dtypeOf(dtype, 'write')), shape, dtypeOf(dtype, 'write')).dataId;
+  }
+
+  override move(dataId: object, values: unknown, shape: number[], dtype: string, refCount: number): void {
+    const own = dtypeOf(dtype, 'move');
+    const state: State = { kind: 'value', value: toValues(values, own) };
+    this.#entries.set(dataId, { id: this.#count++, shape, dtype: own, state, refs: refCount, frozen: false });
+  }
+
+  override refCount(dataId: object): number {
+    return this.#entries.get(dataId)?.refs ?? 0;
+  }
+
+  override incRef(dataId: object): void {
+    this.entry(dataId).refs++;
+  }
+
+  decRef(dataId: object): void {
+    const entry = this.#entries.get(dataId);
+    if (entry !== undefined) entry.refs--;
+  }
+
+  override disposeData(dataId: object, force = false): boolean {
+    const entry = this.#entries.get(dataId);
+    if (entry === undefined) return true;
+    entry.refs--;
+    if (!force && entry.refs > 0) return false;
+    entry.refs = 0;
+    this.#entries.delete(dataId);
+    this.#pending.delete(entry);
+    return true;
+  }
+
+  override numDataIds(): number {
+    return this.#entries.size;
+  }
+
+  override memory() {
+    return { unreliable: true, reasons: ['values that are recorded and not computed take no memory yet'] };
+  }
+
+  override floatPrecision(): 16 | 32 {
+    return 32;
+  }
+
+  override epsilon(): number {
+    return 1e-7;
+  }
+
+  /** TensorFlow.js profiles with `time`; without it, it would read every result synchronously. */
+  override timerAvailable(): boolean {
+    return true;
+  }
+
+  override async time(f: () => void): Promise<tf.BackendTimingInfo> {
+    const start = performance.now();
+    f(); // before anything is awaited: the caller looks at what it made
+    await this.settle();
+    return { kernelMs: performance.now() - start };
+  }
+
+  override dispose(): void {
+    void this.#sessions.close();
+  }
+
+  close(): Promise<void> {
+    return this.#sessions.close();
+  }
+
+  #added(state: State, shape: readonly number[], dtype: DType): TensorInfo {
+    const dataId = {};
+    this.#entries.set(dataId, { id: this.#count++, shape, dtype, state, refs: 1, frozen: false });
+    return { dataId, shape: [...shape], dtype };
+  }
+
+  #alive(): Entry[] {
+    return [...this.#pending].filter((e) => e.refs > 0 && e.state.kind === 'recorded');
+  }
+
+  /** Starts a graph that nobody waits for; who reads its results meets its error. */
+  #start(): void {
+    const target = this.#alive().at(-1);
+    if (target === undefined || this.#starting) return;
+    this.#starting = true;
+    const untilRunning = async () => {
+      while (target.state.kind === 'recorded') await this.#flush(target);
+    };
+    void untilRunning()
+      .catch(() => undefined)
+      .finally(() => {
+        this.#starting = false;
+      });
+  }
+
+  async #flush(target: Entry, outputs = this.#alive()): Promise<void> {
+    if (!outputs.includes(target)) outputs.push(target);
+    const work = collect(outputs);
+    if (work.running.length > 0) {
+      await Promise.all(work.running);
+      return; // what was recorded meanwhile belongs to the graph too: the reader comes again
+    }
+    // From here to the first await nothing else runs.
+    const done = this.#run(work);
+    const quiet = done.catch(() => undefined);
+    for (const entry of outputs) {
+      entry.state = { kind: 'running', done: quiet };
+      this.#pending.delete(entry);
+    }
+    await done;
+  }
+
+  async #run(work: ReturnType<typeof collect>): Promise<void> {
+    try {
+      await this.#sessions.use(work, async ({ graph, session }) => {
+        const feeds = Object.fromEntries(
+          graph.inputs.map(({ name, leaf }) => {
+            const { dtype, shape, state } = work.leaves[leaf]!;
+            return [name, { dtype, shape, value: (state as State & { kind: 'value' }).value }];
+          }),
+        );
+        const found = await session.run(feeds);
+        work.outputs.forEach((entry, k) => {
+          entry.state = { kind: 'value', value: found[graph.outputs[k]!]! as Values };
+        });
+      });
+    } catch (error) {
+      for (const entry of work.outputs) entry.state = { kind: 'failed', error };
+      throw error;
+    }
+  }
+}
+
+/** @throws by name on strings and complex numbers, which ONNX Runtime has no kernels for */
+export function dtypeOf(dtype: string, what: string): DType {
+  if (dtype === 'float32' || dtype === 'int32' || dtype === 'bool') return dtype;
+  throw failure({
+    subject: `${what} on the onnx backend`,
+    wrong: 'no such type',
+    got: dtype,
+    expected: 'float32, int32 or bool',
+  });
+}
+
+function toValues(values: unknown, dtype: DType): Values {
+  const from = (values ?? []) as ArrayLike<number>;
+  if (dtype === 'float32') return from instanceof Float32Array ? from : Float32Array.from(from);
+  if (dtype === 'int32') return from instanceof Int32Array ? from : Int32Array.from(from);
+  return from instanceof Uint8Array ? from : Uint8Array.from(from);
+}

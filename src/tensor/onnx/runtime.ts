@@ -1,0 +1,24 @@
+import type { DType, Values } from './entry.ts';
+
+/** What goes in and comes out: values of tensors, and doubles where a graph is written for them. */
+export type Numbers = Values | Float64Array;
+
+/** A compiled graph. */
+export interface Session {
+  run(feeds: Readonly<Record<string, Feed>>): Promise<Readonly<Record<string, Numbers>>>;
+  release(): Promise<void>;
+}
+
+export interface Feed {
+  readonly dtype: DType | 'float64';
+  readonly shape: readonly number[];
+  readonly value: Numbers;
+}
+
+/** ONNX Runtime, native or compiled to wasm, on one provider. */
+export interface Runtime {
+  /** `onnxruntime-node 1.30.0, cpu, 2 threads` */
+  readonly label: string;
+  readonly provider: 'cpu' | 'webgpu' | 'cuda' | 'wasm';
+  compile(model: Uint8Array): Promise<Session>;
+}
