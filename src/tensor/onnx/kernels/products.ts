@@ -2,10 +2,11 @@
 
 import * as tf from '@tensorflow/tfjs';
 import type { Emitter } from '../emitter.ts';
-import type { Recorded } from '../entry.ts';
+import { type Recorded, sizeOf } from '../entry.ts';
 import { MICROSOFT } from '../model.ts';
-import type { Recorder, TensorInfo } from '../recorder.ts';
+import { dtypeOf, type Recorder, type TensorInfo } from '../recorder.ts';
 import { binary } from './binary.ts';
+import { filled } from './create.ts';
 import { elementwise } from './elementwise.ts';
 import { axesOf, broadcast, type Call, type Kernels, one, op, upcast } from './kernel.ts';
 
@@ -62,6 +63,8 @@ function batchMatMul({ inputs, attrs, backend }: Call): TensorInfo {
       `Error in matMul: inner shapes (${inner}) and (${other}) of Tensors with shapes ${a.shape} and ${b.shape} and transposeA=${transposeA} and transposeB=${transposeB} must match.`,
     );
   const lead = broadcast(a.shape.slice(0, -2), b.shape.slice(0, -2));
+  // A sum of nothing: ONNX Runtime leaves its result as the memory was.
+  if (inner === 0) return filled(backend, [...lead, rows, columns], 0, dtypeOf(a.dtype, 'matMul'));
   const own = {
     ta: transposeA ? 1 : 0,
     tb: transposeB ? 1 : 0,
@@ -108,6 +111,7 @@ export const products: Kernels = {
       .map(size);
     const held = all.map((x) => x.dtype).reduce(upcast);
     const dtype = held === 'bool' && summedDims.length > 0 ? 'int32' : held;
+    if (all.some((x) => sizeOf(x.shape) === 0)) return filled(backend, out, 0, dtypeOf(dtype, 'einsum'));
     return backend.record(EINSUM, all, { equation }, out, dtype);
   },
   Softmax: ({ inputs, attrs, backend }) => {
