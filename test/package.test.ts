@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -52,6 +53,9 @@ test('a build ships nothing of an earlier one', () => {
     execFileSync('npm', ['run', 'build', '--silent'], { cwd: copy, stdio: 'pipe' });
     const built = readdirSync(join(copy, 'dist'), { recursive: true, encoding: 'utf8' });
     expect(built).toContain(join('cli', 'main.js'));
+    // npm makes the program executable when it installs, and never again: a build has to.
+    if (process.platform !== 'win32')
+      expect(statSync(join(copy, 'dist/cli/main.js')).mode & 0o111).toBe(0o111);
     const known = (name: string) =>
       existsSync(join(copy, 'src', name.replace(/(\.d)?\.[jt]s$/, '.ts'))) ||
       existsSync(join(copy, 'src', name));
