@@ -2,9 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { readArguments } from '../../src/cli/arguments.ts';
 import { auditCommand } from '../../src/cli/audit.ts';
-import type { Command } from '../../src/cli/command.ts';
 import { evaluateCommand } from '../../src/cli/evaluate.ts';
 import { ingest } from '../../src/ingest/ingest.ts';
 import { Audit } from '../../src/schema/audit.ts';
@@ -12,6 +10,7 @@ import type { EpisodeInput } from '../../src/schema/episode.ts';
 import { openStore } from '../../src/store/store.ts';
 import exact from '../fixtures/agent-turns-exact.json' with { type: 'json' };
 import { policyFile, simulated } from '../helpers/agent-turns.ts';
+import { run } from '../helpers/run-command.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'turnwise-details-'));
 const path = (name: string) => join(dir, name);
@@ -44,18 +43,6 @@ beforeAll(async () => {
     writeFileSync(path(`${name}.json`), JSON.stringify(policyFile(name)));
 });
 
-async function run(command: Command, ...args: string[]) {
-  let [out, err] = ['', ''];
-  const io = {
-    out: (text: string) => void (out += text),
-    err: (text: string) => void (err += text),
-    progress: () => {},
-    stdin: process.stdin,
-  };
-  const { values, positionals } = readArguments(command, args);
-  const code = await command.run(values, positionals, io);
-  return { code, out, err };
-}
 const args = (store: string, ...more: string[]) => [
   '--store',
   path(`${store}.duckdb`),

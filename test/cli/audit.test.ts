@@ -2,7 +2,6 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { readArguments } from '../../src/cli/arguments.ts';
 import { auditCommand } from '../../src/cli/audit.ts';
 import type { Command } from '../../src/cli/command.ts';
 import { evaluateCommand } from '../../src/cli/evaluate.ts';
@@ -13,6 +12,7 @@ import type { TurnwiseError } from '../../src/schema/error.ts';
 import { AuditedEvaluation, RefusedEvaluation } from '../../src/schema/evaluation-result.ts';
 import { openStore } from '../../src/store/store.ts';
 import { policyFile, simulated } from '../helpers/agent-turns.ts';
+import { run } from '../helpers/run-command.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'turnwise-audit-'));
 const path = (name: string) => join(dir, name);
@@ -43,18 +43,6 @@ beforeAll(async () => {
   writeFileSync(path('unsaid.json'), JSON.stringify(policyFile('soft', 'unknown')));
 });
 
-async function run(command: Command, ...args: string[]) {
-  let [out, err] = ['', ''];
-  const io = {
-    out: (text: string) => void (out += text),
-    err: (text: string) => void (err += text),
-    progress: () => {},
-    stdin: process.stdin,
-  };
-  const { values, positionals } = readArguments(command, args);
-  const code = await command.run(values, positionals, io);
-  return { code, out, err };
-}
 const failed = async (command: Command, ...args: string[]): Promise<TurnwiseError> =>
   run(command, ...args).then(
     ({ out }) => {

@@ -9,7 +9,8 @@ import { AuditConfig } from '../../src/schema/audit-config.ts';
 import { openStore } from '../../src/store/store.ts';
 import { logRatiosFromPolicyFile } from '../../src/weights/from-policy-file.ts';
 import { policyFile, simulated, trajectoriesOf } from '../helpers/agent-turns.ts';
-import { candidate, logs, made, reasons, run, scored, scores, turnsOf } from '../helpers/two-coins.ts';
+import { run } from '../helpers/run-command.ts';
+import { candidate, logs, made, reasons, scored, scores, turnsOf } from '../helpers/two-coins.ts';
 
 test('rewards of aborted episodes are not used, and both paths say whose', async () => {
   const honest = await made({ episodes: logs.filter((_, i) => i % 40 > 1) });

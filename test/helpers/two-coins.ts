@@ -7,12 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect } from 'vitest';
 import { auditTarget } from '../../src/audit/audit-target.ts';
-import { readArguments } from '../../src/cli/arguments.ts';
 import { auditCommand } from '../../src/cli/audit.ts';
-import type { Command } from '../../src/cli/command.ts';
 import { evaluateCommand } from '../../src/cli/evaluate.ts';
 import { ingestCommand } from '../../src/cli/ingest.ts';
 import { openStore } from '../../src/store/store.ts';
+import { run } from './run-command.ts';
 import { plant } from './store.ts';
 
 export const folder = mkdtempSync(join(tmpdir(), 'turnwise-refused-'));
@@ -75,18 +74,6 @@ export const scored = (change: (score: Log) => Log | null): Log[] =>
 export const once = (column: string, value: unknown) => (x: Log, run: string, t: number) =>
   run === 'run-7' && t === 1 ? { ...x, [column]: value } : x;
 
-export async function run(command: Command, ...args: string[]) {
-  let [out, err] = ['', ''];
-  const io = {
-    out: (text: string) => void (out += text),
-    err: (text: string) => void (err += text),
-    progress: () => {},
-    stdin: process.stdin,
-  };
-  const { values, positionals } = readArguments(command, args);
-  const code = await command.run(values, positionals, io);
-  return { code, out, err };
-}
 const message = (work: Promise<unknown>): Promise<string> =>
   work.then(
     () => 'was accepted',

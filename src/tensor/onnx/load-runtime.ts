@@ -1,4 +1,7 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
+import { dirname, join } from 'node:path';
 import type { Numbers, Runtime, Session } from './runtime.ts';
 
 export interface RuntimeSettings {
@@ -35,7 +38,7 @@ export async function nativeRuntime(
     graphOptimizationLevel: 'all',
     logSeverityLevel: 3,
   };
-  const version = await versionOf('onnxruntime-node');
+  const version = versionOf('onnxruntime-node');
   const label = `onnxruntime-node ${version}, ${provider}${provider === 'cpu' ? `, ${threads} threads` : ''}`;
   return { label, provider, compile: (model) => compile(ort, model, options) };
 }
@@ -47,7 +50,7 @@ export async function wasmRuntime({
   const ort = await moduleOf('onnxruntime-web');
   ort.env.wasm.numThreads = threads;
   const options = { executionProviders: ['wasm'], graphOptimizationLevel: 'all', logSeverityLevel: 3 };
-  const label = `onnxruntime-web ${await versionOf('onnxruntime-web')}, wasm, ${threads} threads`;
+  const label = `onnxruntime-web ${versionOf('onnxruntime-web')}, wasm, ${threads} threads`;
   return { label, provider: 'wasm', compile: (model) => compile(ort, model, options) };
 }
 
@@ -74,16 +77,12 @@ async function moduleOf(name: string): Promise<Ort> {
   return found.InferenceSession === undefined ? found.default! : found;
 }
 
-async function versionOf(name: string): Promise<string> {
-  const { createRequire } = await import('node:module');
-  const { readFileSync } = await import('node:fs');
-  const { dirname, join } = await import('node:path');
-  // Not every package exports its package.json: look upwards from its entry.
+/** Not every package exports its package.json: looked for upwards from its entry. */
+function versionOf(name: string): string {
   for (let at = dirname(createRequire(import.meta.url).resolve(name)); at !== dirname(at); at = dirname(at)) {
-    try {
-      const found = JSON.parse(readFileSync(join(at, 'package.json'), 'utf8'));
-      if (found.name === name) return found.version;
-    } catch {}
+    const file = join(at, 'package.json');
+    const found = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
+    if (found.name === name) return found.version;
   }
   return 'of an unknown version';
 }

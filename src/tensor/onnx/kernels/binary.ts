@@ -2,64 +2,38 @@
 import type { Op } from '../entry.ts';
 import { broadcast, type Call, type Kernels, one, op, toWhole } from './kernel.ts';
 
-const arithmetic =
-  (own: Op) =>
-  ({ inputs, backend }: Call) => {
-    const { a, b } = inputs as { a: TensorInfo; b: TensorInfo };
-    return backend.record(
-      a.dtype === 'bool' ? onMasks(own) : own,
-      [a, b],
-      {},
-      broadcast(a.shape, b.shape),
-      a.dtype,
-    );
-  };
 type TensorInfo = Call['inputs'][string];
 
-/** Masks count as 0 and 1, and the result is a mask again. */
-const onMasks = (own: Op): Op => ({
-  name: `mask ${own.name}`,
-  emit: (e, inputs, node, self) =>
-    e.cast(
-      own.emit(
-        e,
-        inputs.map((x) => e.cast(x, 'int32')),
-        { ...node, inputs: node.inputs.map((x) => ({ ...x, dtype: 'int32' })) },
-        self,
-      ),
-      'bool',
-    ),
-});
-
-const comparison =
-  (own: Op) =>
+/** An operation by element; `masked` is what it is on masks, where ONNX has none. */
+const onPair =
+  (own: Op, dtype: (a: TensorInfo) => string, masked: Op = own) =>
   ({ inputs, backend }: Call) => {
     const { a, b } = inputs as { a: TensorInfo; b: TensorInfo };
-    return backend.record(
-      a.dtype === 'bool' ? comparedMasks(own) : own,
-      [a, b],
-      {},
-      broadcast(a.shape, b.shape),
-      'bool',
-    );
+    const chosen = a.dtype === 'bool' ? masked : own;
+    return backend.record(chosen, [a, b], {}, broadcast(a.shape, b.shape), dtype(a));
   };
-const comparedMasks = (own: Op): Op => ({
-  name: `mask ${own.name}`,
+
+/** Masks count as 0 and 1. */
+const onWholes = (own: Op): Op => ({
+  name: `whole ${own.name}`,
   emit: (e, inputs, node, self) =>
     own.emit(
       e,
       inputs.map((x) => e.cast(x, 'int32')),
-      node,
+      { ...node, inputs: node.inputs.map((x) => ({ ...x, dtype: 'int32' })) },
       self,
     ),
 });
 
-const logical =
-  (own: Op) =>
-  ({ inputs, backend }: Call) => {
-    const { a, b } = inputs as { a: TensorInfo; b: TensorInfo };
-    return backend.record(own, [a, b], {}, broadcast(a.shape, b.shape), 'bool');
-  };
+/** The same, and the result is a mask again. */
+const onMasks = (own: Op): Op => ({
+  name: `mask ${own.name}`,
+  emit: (e, inputs, node, self) => e.cast(onWholes(own).emit(e, inputs, node, self), 'bool'),
+});
+
+const arithmetic = (own: Op) => onPair(own, (a) => a.dtype, onMasks(own));
+const comparison = (own: Op) => onPair(own, () => 'bool', onWholes(own));
+const logical = (own: Op) => onPair(own, () => 'bool');
 
 /** Towards −∞, of whole numbers too. */
 const FLOOR_DIV = op('FloorDiv', (e, inputs, _attrs, node) => {
