@@ -122,6 +122,16 @@ test('counts: weights, one tally a row, what is too large, what is negative', as
   await expect(read(tf.bincount(pending([-1]), tf.tensor1d([]), 2))).rejects.toThrow(/out of data bounds/);
 });
 
+test('arithmetic of masks counts them as 0 and 1 and gives a mask', async () => {
+  const [a, b] = [tf.tensor1d([0, 0, 1, 1], 'bool'), tf.tensor1d([0, 1, 0, 1], 'bool')];
+  const whole = { add: [0, 1, 1, 1], mul: [0, 0, 0, 1], maximum: [0, 1, 1, 1], minimum: [0, 0, 0, 1] };
+  for (const [name, expected] of Object.entries(whole)) {
+    const found = tf[name as keyof typeof whole](a, b);
+    expect([name, await read(found)]).toEqual([name, expected]);
+  }
+  expect(await read(tf.less(a, b))).toEqual([0, 1, 0, 0]);
+});
+
 test('a graph that is running when the sessions are closed runs to its end', async () => {
   const reading = read(tf.matMul(tf.ones([256, 256]), tf.ones([256, 256])).sum());
   await Promise.resolve();
