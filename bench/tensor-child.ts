@@ -1,5 +1,6 @@
 import * as tf from '@tensorflow/tfjs';
 import { openDoubles } from '../src/tensor/doubles.ts';
+import { fillGradients } from '../src/tensor/gradients.ts';
 import { nativeRuntime, wasmRuntime } from '../src/tensor/onnx/load-runtime.ts';
 import { registerRecorder } from '../src/tensor/onnx/register.ts';
 import { decoder, initial, mlp } from './tensor-decoder.ts';
@@ -42,8 +43,8 @@ async function measured() {
     });
   }
   const model =
-    kind === 'decoder'
-      ? decoder(tf, { width: a, batch: b, length: c })
+    kind === 'decoder' || kind === 'plain-decoder'
+      ? decoder(tf, { width: a, batch: b, length: c }, kind === 'plain-decoder')
       : mlp(tf, { batch: a, inputs: b, hidden: c });
   const adam = tf.train.adam(1e-3);
   return timed(async () => {
@@ -62,6 +63,7 @@ async function setBackend(): Promise<void> {
     return;
   }
   const runtime = backend === 'onnx-web' ? await wasmRuntime() : await nativeRuntime('cpu');
+  fillGradients(tf);
   registerRecorder('onnx', runtime);
   await tf.setBackend('onnx');
 }

@@ -1,5 +1,8 @@
 import type * as TF from '@tensorflow/tfjs';
+import { causalAttention } from '../src/tensor/causal-attention.ts';
 import type { Tf } from '../src/tensor/engine.ts';
+import { rmsNorm } from '../src/tensor/rms-norm.ts';
+import { tokenLogProbs } from '../src/tensor/token-log-probs.ts';
 
 /** A two-layer decoder as policies are made: RMS norms, four heads, a causal mask, tied embeddings. */
 export interface DecoderShape {
@@ -22,8 +25,11 @@ export function initial(size: number, seed: number, scale: number): Float32Array
 export const tokens = ({ batch, length }: DecoderShape): Int32Array =>
   Int32Array.from({ length: batch * length }, (_, i) => (i * 7919) % VOCABULARY);
 
-/** The cross-entropy of every token given itself: a task that can be learnt, all that a speed needs. */
-export function decoder(tf: Tf, { width: D, batch: B, length: T }: DecoderShape) {
+/**
+ * The cross-entropy of every token given itself: a task that can be learnt, all that a speed needs. `plain`: written
+ * with TensorFlow.js alone, a table of ones and zeros in the place of look-ups and a mask in the place of blocks.
+ */
+export function decoder(tf: Tf, { width: D, batch: B, length: T }: DecoderShape, plain = false) {
   let seed = 0;
   const weights = (shape: number[], scale = 0.02) => {
     const size = shape.reduce((a, b) => a * b, 1);
@@ -39,6 +45,24 @@ export function decoder(tf: Tf, { width: D, batch: B, length: T }: DecoderShape)
     gain1: tf.variable(tf.ones([D])),
     gain2: tf.variable(tf.ones([D])),
   }));
+  const ids = tf.tensor1d(tokens({ width: D, batch: B, length: T }), 'int32');
+  const product = (a: TF.Tensor, b: TF.Tensor, turned = false) => tf.matMul(a, b, false, turned);
+  const heads = (x: TF.Tensor): TF.Tensor4D =>
+    tf.transpose(tf.reshape(x, [B, T, HEADS, D / HEADS]), [0, 2, 1, 3]);
+  const own = (): TF.Scalar => {
+    let x: TF.Tensor = tf.add(tf.reshape(tf.gather(embedding, ids), [B, T, D]), position);
+    for (const l of layers) {
+      const qkv = product(tf.reshape(rmsNorm(tf, x, l.gain1), [B * T, D]), l.qkv);
+      const [q, k, v] = tf.split(qkv, 3, 1).map(heads) as [TF.Tensor4D, TF.Tensor4D, TF.Tensor4D];
+      const mixed = tf.reshape(tf.transpose(causalAttention(tf, q, k, v), [0, 2, 1, 3]), [B * T, D]);
+      x = tf.add(x, tf.reshape(product(mixed, l.out), [B, T, D]));
+      const hidden = tf.relu(product(tf.reshape(rmsNorm(tf, x, l.gain2), [B * T, D]), l.up));
+      x = tf.add(x, tf.reshape(product(hidden, l.down), [B, T, D]));
+    }
+    const logits = product(tf.reshape(x, [B * T, D]), embedding, true) as TF.Tensor2D;
+    return tf.neg(tf.mean(tokenLogProbs(tf, logits, ids)));
+  };
+  if (!plain) return { loss: own };
   const above = new Float32Array(T * T);
   for (let i = 0; i < T; i++) for (let j = i + 1; j < T; j++) above[i * T + j] = -1e9;
   const mask = tf.tensor2d(above, [T, T]);
@@ -49,8 +73,6 @@ export function decoder(tf: Tf, { width: D, batch: B, length: T }: DecoderShape)
   const oneHot = tf.tensor2d(hot, [B * T, VOCABULARY]);
   const norm = (x: TF.Tensor, gain: TF.Tensor) =>
     tf.mul(tf.mul(x, tf.rsqrt(tf.add(tf.mean(tf.square(x), -1, true), 1e-6))), gain);
-  const product = (a: TF.Tensor, b: TF.Tensor, turned = false) => tf.matMul(a, b, false, turned);
-  const heads = (x: TF.Tensor) => tf.transpose(tf.reshape(x, [B, T, HEADS, D / HEADS]), [0, 2, 1, 3]);
   const loss = (): TF.Scalar => {
     let x: TF.Tensor = tf.add(tf.reshape(product(oneHot, embedding), [B, T, D]), position);
     for (const l of layers) {

@@ -16,7 +16,7 @@
  * - `decayed: matrices` leaves the decay of parameters of rank 0 and 1 (biases, gains) out; the paper decays all.
  * - Gradients are clipped by their norm over all parameters before they reach m and v (`gradient-step.ts`).
  */
-import type { Scalar, Tensor, Variable } from '@tensorflow/tfjs';
+import type { Scalar, Tensor, Tensor1D, Variable } from '@tensorflow/tfjs';
 import { z } from 'zod';
 import { failure } from '../schema/error.ts';
 import type { Tf } from './engine.ts';
@@ -113,16 +113,16 @@ export function disposeAdamW({ m, v }: AdamW): void {
   for (const variable of [...Object.values(m), ...Object.values(v)]) variable.dispose();
 }
 
-/** The numbers of a step, as tensors: they are fed to the graph, so that another step is no other graph. */
+/** The numbers of a step. What another step changes is a list of one: such are fed, and another step is no other graph. */
 export interface StepScalars {
   /** 1 − β₁ and 1 − β₂ */
   readonly a1: Scalar;
   readonly a2: Scalar;
   /** α_t and ε_t */
-  readonly rate: Scalar;
-  readonly epsilon: Scalar;
+  readonly rate: Tensor1D;
+  readonly epsilon: Tensor1D;
   /** 1 − α λ; null: no decay */
-  readonly keep: Scalar | null;
+  readonly keep: Tensor1D | null;
 }
 
 /** Of step t = 1, 2, …, in float64 as far as the tensors. */
@@ -136,9 +136,9 @@ export function stepScalars(
   return {
     a1: tf.scalar(1 - beta1),
     a2: tf.scalar(1 - beta2),
-    rate: tf.scalar((learningRate * root) / (1 - beta1 ** t)),
-    epsilon: tf.scalar(epsilon * root),
-    keep: weightDecay === 0 ? null : tf.scalar(1 - learningRate * weightDecay),
+    rate: tf.tensor1d([(learningRate * root) / (1 - beta1 ** t)]),
+    epsilon: tf.tensor1d([epsilon * root]),
+    keep: weightDecay === 0 ? null : tf.tensor1d([1 - learningRate * weightDecay]),
   };
 }
 
@@ -152,5 +152,6 @@ export function adamwUpdate<T extends Tensor>(
   const vNext: T = tf.add(v, tf.mul(a2, tf.sub(tf.square(g), v)));
   const kept: T = decays && keep !== null ? tf.mul(keep, theta) : theta;
   const move = tf.div(mNext, tf.add(tf.sqrt(vNext), epsilon));
-  return { theta: tf.sub(kept, tf.mul(rate, move)), m: mNext, v: vNext };
+  const next: T = tf.sub(kept, tf.mul(rate, move));
+  return { theta: theta.rank === 0 ? (tf.reshape(next, []) as T) : next, m: mNext, v: vNext };
 }

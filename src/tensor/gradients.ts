@@ -1,15 +1,16 @@
 /*
- * Gradients that TensorFlow.js 4.22 lacks, for every backend.
+ * Gradients that TensorFlow.js 4.22 lacks, or writes with a tensor of ones as large as the argument, for every backend.
  *
  *   comparisons   0: a mask does not move with what it is made from
  *   Einsum        of one factor: the same sum with that factor and the result changed places
  *   GatherNd      ScatterNd of the gradient
+ *   Sum, Mean     the gradient (over n) repeated along the axes, without the ones it is multiplied by there
  */
 import type * as TF from '@tensorflow/tfjs';
 
 type Tf = typeof TF;
 
-/** Registers what is missing; what is there stays. */
+/** Registers what is missing and the two that are rewritten; what else is there stays. */
 export function fillGradients(tf: Tf): void {
   const add = (kernelName: string, inputsToSave: string[], gradFunc: TF.GradFunc, saveAllInputs = false) => {
     if (tf.getGradient(kernelName) === undefined)
@@ -27,7 +28,31 @@ export function fillGradients(tf: Tf): void {
       indices: () => tf.zerosLike(indices),
     };
   });
+  const along = (kernelName: string, share: (n: number) => number): void => {
+    const gradFunc: TF.GradFunc = (dy, saved, attrs) => {
+      const { shape, size } = saved[0]!;
+      const axes = tf.util.parseAxisParam((attrs as { axis: number | number[] }).axis, shape);
+      const kept = shape.map((d, k) => (axes.includes(k) ? 1 : d));
+      const each = share(size / (dy as TF.Tensor).size);
+      const own = each === 1 ? (dy as TF.Tensor) : tf.mul(dy as TF.Tensor, each);
+      return { x: () => spread(tf, tf.reshape(own, kept), shape) };
+    };
+    tf.registerGradient({ kernelName, inputsToSave: ['x'], gradFunc });
+  };
+  along('Sum', () => 1);
+  along('Mean', (n) => 1 / n);
   add('Einsum', [], (dy, saved, attrs) => einsum(tf, dy as TF.Tensor, saved, attrs.equation as string), true);
+}
+
+/** Repeated along the dimensions of size one; its own gradient is the sum along them, not a slice for each repetition. */
+function spread(tf: Tf, x: TF.Tensor, shape: readonly number[]): TF.Tensor {
+  const axes = shape.flatMap((d, k) => (x.shape[k] === d ? [] : [k]));
+  if (axes.length === 0) return x;
+  const own = tf.customGrad((given) => ({
+    value: tf.broadcastTo(given as TF.Tensor, [...shape]),
+    gradFunc: (dy: TF.Tensor) => tf.sum(dy, axes, true),
+  }));
+  return own(x);
 }
 
 /** Indices of one factor that neither the result nor another factor has were summed alone: spread again. */

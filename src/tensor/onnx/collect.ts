@@ -7,6 +7,8 @@ export interface Work {
   /** Entries with a value that they read: fed, or frozen. */
   readonly leaves: readonly Entry[];
   readonly outputs: readonly Entry[];
+  /** Places among the leaves of single numbers given from outside: constants as long as they stay the same. */
+  readonly scalars: readonly number[];
   /** Entries on their way in another run: to be waited for first. */
   readonly running: readonly Promise<void>[];
   /** Two works of one key are computed by the same graph. */
@@ -52,8 +54,12 @@ export function collect(outputs: readonly Entry[]): Work {
       order.push(entry);
     }
   }
-  return { order, leaves, outputs, running, key: keyOf(order, leaves, outputs, name) };
+  const scalars = leaves.flatMap((leaf, k) => (isScalar(leaf) ? [k] : []));
+  return { order, leaves, outputs, scalars, running, key: keyOf(order, leaves, outputs, name) };
 }
+
+const isScalar = ({ given, frozen, shape, state }: Entry): boolean =>
+  given && !frozen && state.kind === 'value' && shape.length === 0;
 
 function keyOf(
   order: readonly Entry[],
@@ -62,7 +68,8 @@ function keyOf(
   name: ReadonlyMap<Entry, string>,
 ): string {
   let key = '';
-  for (const leaf of leaves) key += `${name.get(leaf)}${leaf.dtype[0]}${leaf.shape};`;
+  for (const leaf of leaves)
+    key += `${name.get(leaf)}${isScalar(leaf) ? 's' : ''}${leaf.dtype[0]}${leaf.shape};`;
   for (const { state, shape, dtype } of order) {
     if (state.kind !== 'recorded') continue;
     const { op, inputs, attrs } = state.node;

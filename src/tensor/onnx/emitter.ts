@@ -20,6 +20,8 @@ export interface Emitter {
   /** A list of int64, as shapes, axes and indices of ONNX are. */
   ints(values: readonly number[]): string;
   scalar(value: number, type: DType | 'int64'): string;
+  /** Equal ones are written once. */
+  constant(type: ElementType, shape: readonly number[], data: Uint8Array): string;
   cast(input: string, type: ElementType): string;
   readonly graph: { readonly nodes: NodeProto[]; readonly initializers: Initializer[] };
 }
@@ -47,6 +49,7 @@ export function emitter(elements: Readonly<Record<ElementType, number>>): Emitte
   return {
     graph,
     nodes,
+    constant,
     node(op, inputs, attributes = {}, domain = '') {
       const output = fresh();
       graph.nodes.push({ op, inputs, outputs: [output], attributes, domain });

@@ -10,6 +10,10 @@ export type Attrs = Readonly<Record<string, unknown>>;
 /** One operation: how it is written into a graph. All it depends on is in the node, so that equal keys are equal graphs. */
 export interface Op {
   readonly name: string;
+  /** By element, on inputs that broadcast together. */
+  readonly broadcasts?: boolean;
+  /** The first input again and again along some dimensions. */
+  readonly repeats?: boolean;
   emit(e: Emitter, inputs: readonly string[], node: Recorded, self: Entry): string;
 }
 
@@ -34,6 +38,8 @@ export interface Entry {
   state: State;
   /** References that TensorFlow.js holds; at 0 nobody can ask for the value any more. */
   refs: number;
+  /** Given from outside, not computed. */
+  readonly given: boolean;
   /** Bound to sessions as a constant: neither fed nor copied at each run. */
   frozen: boolean;
 }

@@ -2,6 +2,7 @@ import type { Work } from './collect.ts';
 import { emitter } from './emitter.ts';
 import type { DType, Entry, Values } from './entry.ts';
 import { ELEMENT, encodeModel, type Initializer, type ValueInfo } from './model.ts';
+import { simplify } from './simplify.ts';
 
 /** An ONNX model and the names of what goes in and comes out. */
 export interface Graph {
@@ -11,8 +12,8 @@ export interface Graph {
   readonly outputs: readonly string[];
 }
 
-/** Writes the recorded operations of a work as one model. */
-export function writeGraph(work: Work): Graph {
+/** Writes the recorded operations of a work as one model; `constant` are places among its leaves. */
+export function writeGraph(work: Work, constant: ReadonlySet<number>): Graph {
   const e = emitter(ELEMENT);
   const names = new Map<Entry, string>();
   const inputs: { name: string; leaf: number }[] = [];
@@ -22,14 +23,13 @@ export function writeGraph(work: Work): Graph {
     names.set(leaf, name);
     const info = { name, type: leaf.dtype, shape: leaf.shape };
     if (leaf.frozen) e.graph.initializers.push(frozen(leaf, name));
+    else if (constant.has(k)) names.set(leaf, e.constant(leaf.dtype, leaf.shape, bytesOf(leaf)));
     else {
       inputs.push({ name, leaf: k });
       values.push(info);
     }
   });
-  for (const entry of work.order) {
-    if (entry.state.kind !== 'recorded') continue;
-    const { node } = entry.state;
+  for (const { entry, node } of simplify(work))
     names.set(
       entry,
       node.op.emit(
@@ -39,7 +39,6 @@ export function writeGraph(work: Work): Graph {
         entry,
       ),
     );
-  }
   // An output is the result of a node of its own: emitting may have handed an input through.
   const outputs = work.outputs.map((entry) => e.node('Identity', [names.get(entry)!]));
   const model = encodeModel({
@@ -51,15 +50,13 @@ export function writeGraph(work: Work): Graph {
   return { model, inputs, outputs };
 }
 
+function bytesOf({ state }: Entry): Uint8Array {
+  if (state.kind !== 'value') throw new Error('a constant has a value');
+  return new Uint8Array(state.value.buffer, state.value.byteOffset, state.value.byteLength);
+}
+
 function frozen(leaf: Entry, name: string): Initializer {
-  if (leaf.state.kind !== 'value') throw new Error('a frozen tensor has a value');
-  const { value } = leaf.state;
-  return {
-    name,
-    type: leaf.dtype,
-    shape: leaf.shape,
-    data: new Uint8Array(value.buffer, value.byteOffset, value.byteLength),
-  };
+  return { name, type: leaf.dtype, shape: leaf.shape, data: bytesOf(leaf) };
 }
 
 export function emptyValues(dtype: DType, size: number): Values {

@@ -66,9 +66,9 @@ export class Recorder extends tf.KernelBackend {
     return info;
   }
 
-  /** A tensor whose value is there. */
-  value(value: Values, shape: readonly number[], dtype: DType): TensorInfo {
-    return this.#added({ kind: 'value', value }, shape, dtype);
+  /** A tensor whose value is there: given from outside, unless it is an earlier result. */
+  value(value: Values, shape: readonly number[], dtype: DType, given = true): TensorInfo {
+    return this.#added({ kind: 'value', value }, shape, dtype, given);
   }
 
   entry(dataId: object): Entry {
@@ -130,7 +130,8 @@ export class Recorder extends tf.KernelBackend {
   override move(dataId: object, values: unknown, shape: number[], dtype: string, refCount: number): void {
     const own = dtypeOf(dtype, 'move');
     const state: State = { kind: 'value', value: toValues(values, own) };
-    this.#entries.set(dataId, { id: this.#count++, shape, dtype: own, state, refs: refCount, frozen: false });
+    const id = this.#count++;
+    this.#entries.set(dataId, { id, shape, dtype: own, state, refs: refCount, given: true, frozen: false });
   }
 
   override refCount(dataId: object): number {
@@ -193,9 +194,9 @@ export class Recorder extends tf.KernelBackend {
     return this.#sessions.close();
   }
 
-  #added(state: State, shape: readonly number[], dtype: DType): TensorInfo {
+  #added(state: State, shape: readonly number[], dtype: DType, given = false): TensorInfo {
     const dataId = {};
-    this.#entries.set(dataId, { id: this.#count++, shape, dtype, state, refs: 1, frozen: false });
+    this.#entries.set(dataId, { id: this.#count++, shape, dtype, state, refs: 1, given, frozen: false });
     return { dataId, shape: [...shape], dtype };
   }
 

@@ -1,4 +1,5 @@
 import type { Work } from './collect.ts';
+import { constants } from './constants.ts';
 import { type Graph, writeGraph } from './graph.ts';
 import type { Runtime, Session } from './runtime.ts';
 
@@ -25,6 +26,7 @@ interface Slot {
 
 export function sessions(runtime: Runtime, most: number): Sessions {
   const slots = new Map<string, Slot>();
+  const planOf = constants(4 * most);
   const stats = { compiles: 0, runs: 0 };
   const drop = async (key: string, slot: Slot): Promise<void> => {
     slots.delete(key);
@@ -42,17 +44,18 @@ export function sessions(runtime: Runtime, most: number): Sessions {
     stats,
     size: () => slots.size,
     async use(work, f) {
-      let slot = slots.get(work.key);
+      const { key, constant } = planOf(work);
+      let slot = slots.get(key);
       if (slot === undefined) {
         stats.compiles++;
-        const graph = writeGraph(work);
+        const graph = writeGraph(work, constant);
         const compiled = runtime
           .compile(graph.model)
           .then((session) => ({ graph: { ...graph, model: NONE }, session }));
         slot = { compiled, users: 0, dropped: false };
-        compiled.catch(() => slots.delete(work.key));
-      } else slots.delete(work.key);
-      slots.set(work.key, slot); // the youngest
+        compiled.catch(() => slots.delete(key));
+      } else slots.delete(key);
+      slots.set(key, slot); // the youngest
       slot.users++;
       try {
         stats.runs++;

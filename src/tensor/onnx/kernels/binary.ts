@@ -5,13 +5,14 @@ import { broadcast, type Call, type Kernels, one, op, toWhole } from './kernel.t
 type TensorInfo = Call['inputs'][string];
 
 /** An operation by element; `masked` is what it is on masks, where ONNX has none. */
-const onPair =
-  (own: Op, dtype: (a: TensorInfo) => string, masked: Op = own) =>
-  ({ inputs, backend }: Call) => {
+const onPair = (own: Op, dtype: (a: TensorInfo) => string, masked: Op = own) => {
+  const [plain, onMasked] = [own, masked].map((o) => ({ ...o, broadcasts: true })) as [Op, Op];
+  return ({ inputs, backend }: Call) => {
     const { a, b } = inputs as { a: TensorInfo; b: TensorInfo };
-    const chosen = a.dtype === 'bool' ? masked : own;
+    const chosen = a.dtype === 'bool' ? onMasked : plain;
     return backend.record(chosen, [a, b], {}, broadcast(a.shape, b.shape), dtype(a));
   };
+};
 
 /** Masks count as 0 and 1. */
 const onWholes = (own: Op): Op => ({

@@ -1,16 +1,19 @@
 /* Tensors of one value, and choices between tensors. */
-import { sizeOf } from '../entry.ts';
+import { type Op, sizeOf } from '../entry.ts';
 import { emptyValues } from '../graph.ts';
 import { dtypeOf, type Recorder, type TensorInfo } from '../recorder.ts';
 import { choose, type Kernels, op, upcast } from './kernel.ts';
 
-const EXPAND = op('Expand', (e, [x], _attrs, _node, self) => e.node('Expand', [x!, e.ints(self.shape)]));
+const EXPAND: Op = {
+  ...op('Expand', (e, [x], _attrs, _node, self) => e.node('Expand', [x!, e.ints(self.shape)])),
+  repeats: true,
+};
 
-/** One number everywhere. It is fed, not written into the graph: another number is no other graph. */
+/** One number everywhere. It is fed: as a constant of a graph, ONNX Runtime would keep the whole tensor. */
 export function filled(backend: Recorder, shape: readonly number[], value: number, type: string): TensorInfo {
   const dtype = dtypeOf(type, 'Fill');
   if (sizeOf(shape) <= 1) return backend.value(emptyValues(dtype, sizeOf(shape)).fill(value), shape, dtype);
-  const scalar = backend.value(emptyValues(dtype, 1).fill(value), [], dtype);
+  const scalar = backend.value(emptyValues(dtype, 1).fill(value), [], dtype, false);
   const out = backend.record(EXPAND, [scalar], {}, shape, dtype);
   backend.disposeData(scalar.dataId);
   return out;
@@ -39,6 +42,11 @@ export const create: Kernels = {
 
 const STEP = op('Step', (e, [x], { alpha }, _node, self) => {
   if (self.dtype === 'bool') return alpha === 0 ? x! : e.node('Or', [x!, e.scalar(1, 'bool')]);
+  // 0 below, 1 above, and what is not a number stays visible: HardSigmoid cuts αx to [0, 1], here x 2^254.
+  if (alpha === 0 && self.dtype === 'float32') {
+    const steep = e.node('Mul', [x!, e.scalar(2 ** 127, 'float32')]);
+    return e.node('HardSigmoid', [steep], { alpha: { float: 2 ** 127 }, beta: { float: 0 } });
+  }
   const low = e.scalar(alpha as number, self.dtype);
   const positive = e.node('Greater', [x!, e.scalar(0, self.dtype)]);
   const stepped = e.node('Where', [positive, e.scalar(1, self.dtype), low]);

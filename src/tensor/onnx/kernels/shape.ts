@@ -1,6 +1,6 @@
 /* The same numbers in another shape or order, and parts of them. */
 import * as tf from '@tensorflow/tfjs';
-import { sizeOf } from '../entry.ts';
+import { type Op, sizeOf } from '../entry.ts';
 import type { Recorder, TensorInfo } from '../recorder.ts';
 import { axesOf, type Kernels, op, same, toWhole } from './kernel.ts';
 
@@ -9,7 +9,8 @@ const RESHAPE = op('Reshape', (e, [x], _attrs, _node, self) => e.node('Reshape',
 /** The same numbers in the same order; those that are there already are shared, not copied. */
 export function reshaped(backend: Recorder, x: TensorInfo, shape: readonly number[]): TensorInfo {
   const now = backend.valueNow(x.dataId);
-  if (now !== null) return backend.value(now, shape, backend.entry(x.dataId).dtype);
+  const { dtype, given } = backend.entry(x.dataId);
+  if (now !== null) return backend.value(now, shape, dtype, given);
   return backend.record(RESHAPE, [x], {}, shape, x.dtype);
 }
 
@@ -25,7 +26,10 @@ const SLICE = op('Slice', (e, [x], attrs) => {
   return e.node('Slice', [x!, e.ints(begin), e.ints(ends), e.ints(begin.map((_, k) => k))]);
 });
 const CONCAT = op('Concat', (e, inputs, { axis }) => e.node('Concat', inputs, { axis: axis as number }));
-const TILE = op('Tile', (e, [x], { reps }) => e.node('Tile', [x!, e.ints(reps as number[])]));
+const TILE: Op = {
+  ...op('Tile', (e, [x], { reps }) => e.node('Tile', [x!, e.ints(reps as number[])])),
+  repeats: true,
+};
 const PAD = op('PadV2', (e, [x], attrs, _node, self) => {
   const { before, after, value } = attrs as { before: number[]; after: number[]; value: number };
   return e.node('Pad', [x!, e.ints([...before, ...after]), e.scalar(value, self.dtype)]);
