@@ -17,6 +17,7 @@ import numpy as np  # noqa: E402
 
 what, count = sys.argv[1], int(sys.argv[2])
 kind, *sizes = what.split(",")
+kind = kind.removeprefix("plain-")  # how our side writes it
 a, b, *rest = map(int, sizes)
 c = rest[0] if rest else 0
 VOCABULARY, HEADS, LAYERS = 512, 4, 2

@@ -13,7 +13,8 @@ interface Run {
 }
 
 const DECODERS = [128, 256, 512].flatMap((width) => [`decoder,${width},8,256`, `decoder,${width},2,1024`]);
-const CASES = [...DECODERS, 'mlp,4096,256,512', 'gram32,200000,256', 'gram64,200000,256'];
+const PLAIN = ['plain-decoder,128,8,256', 'plain-decoder,128,2,1024'];
+const CASES = [...DECODERS, ...PLAIN, 'mlp,4096,256,512', 'gram32,200000,256', 'gram64,200000,256'];
 /** Of two engines that did the same in float32. */
 const TOLERANCE = 1e-4;
 const cache = resolve(import.meta.dirname, '../.cache/torch/bin/python');
@@ -55,7 +56,7 @@ export async function bench(flags: readonly string[]): Promise<BenchResult> {
         `${what} ${peers[0]!.version}: ${(1000 * seconds(peers)).toFixed(1)} ms, first ${peers[0]!.first}`,
       );
     if (what === values.wasm) {
-      const plain = [child('tfjs-wasm', what, '2')];
+      const plain = [child('tfjs-wasm', what.replace(/^decoder/, 'plain-decoder'), '2')];
       rows.push(row(what, 'onnx', own.onnx!, plain, 'tfjs-wasm'));
     }
   }
@@ -63,7 +64,7 @@ export async function bench(flags: readonly string[]): Promise<BenchResult> {
     name: 'tensor',
     machine: machine(),
     input:
-      'a training step; decoder: width, sequences, tokens; mlp: rows, inputs, hidden; gram: rows, columns',
+      'a training step; decoder: width, sequences, tokens (plain: TensorFlow.js alone); mlp: rows, inputs, hidden; gram: rows, columns',
     rows,
     exponent: null,
   };
