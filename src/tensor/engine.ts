@@ -44,7 +44,11 @@ export async function startEngine(
   settings: EngineSettings,
 ): Promise<Engine | { readonly whyNot: string }> {
   if (name === 'cpu') return plainEngine(tf, 'cpu', `TensorFlow.js ${tf.version_core}, plain JavaScript`, 1);
-  if (name === 'node-gpu') return nodeGpu(tf);
+  if (name === 'node-gpu') {
+    const { nodeGpuBackend } = await import('./node-gpu/backend.ts');
+    const found = await nodeGpuBackend(tf, settings.threads ?? availableParallelism());
+    return 'whyNot' in found ? found : plainEngine(tf, found.registered, found.label, found.threads);
+  }
   const { nativeRuntime, wasmRuntime } = await import('./onnx/load-runtime.ts');
   if (name === 'onnx-web') {
     const { threads = availableParallelism() } = settings;
@@ -94,22 +98,6 @@ async function recorded(
     stats: () => recorder.stats(),
     close: () => recorder.close(),
   };
-}
-
-/** TensorFlow's own library under Node. */
-async function nodeGpu(tf: Tf): Promise<Engine | { readonly whyNot: string }> {
-  const name = '@tensorflow/tfjs-node-gpu';
-  try {
-    // It calls two functions that Node 23 took out of util.
-    const util = (await import('node:util')).default as unknown as Record<string, unknown>;
-    util.isNullOrUndefined ??= (x: unknown) => x === null || x === undefined;
-    util.isArray ??= Array.isArray;
-    await import(name);
-    if (!(await tf.setBackend('tensorflow'))) return { whyNot: `${name}: its backend does not start` };
-    return plainEngine(tf, 'tensorflow', `${name} ${tf.version_core}`, availableParallelism());
-  } catch (error) {
-    return { whyNot: whyNotLoaded(name, error) };
-  }
 }
 
 function plainEngine(tf: Tf, registered: string, label: string, threads: number): Engine {
