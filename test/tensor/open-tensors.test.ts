@@ -24,7 +24,8 @@ async function child(
   const done = await promisify(execFile)(
     process.execPath,
     ['--import', 'tsx', ...(more.node ?? []), file, ...args],
-    { cwd: root, env: { ...process.env, TURNWISE_BACKEND: '', ...more.env } },
+    // One that is assembled here would be taken before wasm.
+    { cwd: root, env: { ...process.env, TURNWISE_BACKEND: '', TURNWISE_NODE_GPU: 'nowhere', ...more.env } },
   );
   return { out: done.stdout.trim(), err: done.stderr };
 }
@@ -154,7 +155,7 @@ describe('what is not there is said in one line', () => {
 
   test('no onnxruntime-node: wasm runs, and the line says why', async () => {
     expect(await said({ threads: 2 }, { node: without('onnxruntime-node') })).toMatch(
-      /^onnx-web \| onnx-web: onnxruntime-web .*, 2 threads; .*; no onnx: the package onnxruntime-node is not installed; no node-gpu: [^\n]*$/,
+      /^onnx-web \| onnx-web: onnxruntime-web .*, 2 threads; .*; no onnx: the package onnxruntime-node is not installed; no node-gpu: .*TURNWISE_NODE_GPU: nothing is assembled there, got "nowhere", expected [^\n]*$/,
     );
   });
 

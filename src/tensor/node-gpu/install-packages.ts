@@ -37,10 +37,14 @@ export function installPackages(folder: string): string {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(MANIFEST, null, 2)}\n`);
-  runTool('npm', ['install', '--ignore-scripts', '--omit=dev', '--no-audit', '--no-fund', '--silent'], {
-    cwd: folder,
-    what: `npm install ${PACKAGE}`,
-  });
+  runTool(
+    'npm',
+    ['install', '--ignore-scripts', '--omit=dev', '--no-audit', '--no-fund', '--loglevel=error'],
+    {
+      cwd: folder,
+      what: `npm install ${PACKAGE}`,
+    },
+  );
   shareTensorflowJs(join(folder, 'node_modules/@tensorflow'));
   return join(folder, 'node_modules', PACKAGE);
 }

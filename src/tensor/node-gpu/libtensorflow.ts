@@ -12,7 +12,7 @@ export interface Libtensorflow {
   readonly include: string;
 }
 
-/** libtensorflow.so.2 of a C library, libtensorflow_cc.so.2 of a wheel; with a name such as .so.2.21.0 too. */
+/** libtensorflow.so.2 of a C library, libtensorflow_cc.so.2 of a wheel. */
 const LIBRARY = /^libtensorflow(?:_cc)?\.so\.2$/;
 const FRAMEWORK = /^libtensorflow_framework\.so\.2$/;
 /** What the binding includes. */

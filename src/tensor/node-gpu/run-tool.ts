@@ -13,7 +13,7 @@ export function runTool(
   const { what = program, ...where } = options;
   const done = spawnSync(program, args, { ...where, encoding: 'utf8', maxBuffer: 64 * 2 ** 20 });
   if (done.status === 0) return done.stdout;
-  const wrote = `${done.stdout ?? ''}${done.stderr ?? ''}`.trim().split('\n').slice(-20).join('\n');
+  const wrote = `${done.stdout ?? ''}${done.stderr ?? ''}`.trim().split('\n').slice(-40).join('\n');
   const absent = (done.error as NodeJS.ErrnoException | undefined)?.code === 'ENOENT';
   throw failure({
     subject: what,
