@@ -9,12 +9,7 @@ export type BackendName = (typeof BACKENDS)[number];
  * is taken only by name: float32 sums differ from device to device, and a machine that gains a driver should not
  * change its figures.
  */
-export const DEFAULT_ORDER = [
-  'onnx',
-  'node-gpu',
-  'onnx-web',
-  'cpu',
-] as const satisfies readonly BackendName[];
+export const DEFAULT_ORDER = ['onnx', 'onnx-web', 'cpu'] as const satisfies readonly BackendName[];
 
 /** The variable that names a backend for every command. */
 export const VARIABLE = 'TURNWISE_BACKEND';
