@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import type { BackendName } from './backends.ts';
+import { type Freezer, freezer } from './freeze.ts';
 import { identityModel } from './identity.ts';
 import type { RecorderSettings } from './onnx/recorder.ts';
 import type { Runtime } from './onnx/runtime.ts';
@@ -15,6 +16,7 @@ export interface Engine {
   readonly threads: number;
   /** Its name in the registry of TensorFlow.js. */
   readonly registered: string;
+  readonly freezer: Freezer;
   stats(): EngineStats;
   close(): Promise<void>;
 }
@@ -57,18 +59,19 @@ export async function startEngine(
       return { whyNot: 'its threads do not start under --input-type: run a file, or ask for 1 thread' };
     if ((wasmThreads ??= threads) !== threads)
       return { whyNot: `onnxruntime-web keeps the threads it started with in this process, ${wasmThreads}` };
-    return recorded(name, 'onnxruntime-web', () => wasmRuntime(settings), settings, 'wasm');
+    return recorded(tf, name, 'onnxruntime-web', () => wasmRuntime(settings), settings, 'wasm');
   }
   const provider = ({ onnx: 'cpu', 'onnx-webgpu': 'webgpu', 'onnx-cuda': 'cuda' } as const)[name];
   if (provider !== 'cpu') {
     const whyNot = await whyNoProvider(provider);
     if (whyNot !== null) return { whyNot };
   }
-  return recorded(name, 'onnxruntime-node', () => nativeRuntime(provider, settings), settings, provider);
+  return recorded(tf, name, 'onnxruntime-node', () => nativeRuntime(provider, settings), settings, provider);
 }
 
 /** The recorder over a runtime that has just computed something. */
 async function recorded(
+  tf: Tf,
   name: BackendName,
   packageName: string,
   load: () => Promise<Runtime>,
@@ -95,6 +98,7 @@ async function recorded(
     label: runtime.label,
     threads,
     registered: name,
+    freezer: freezer(tf, recorder),
     stats: () => recorder.stats(),
     close: () => recorder.close(),
   };
@@ -106,6 +110,7 @@ function plainEngine(tf: Tf, registered: string, label: string, threads: number)
     label,
     threads,
     registered,
+    freezer: freezer(tf, null),
     stats: () => ({ entries: entries(), pending: 0, sessions: 0, compiles: 0, runs: 0 }),
     close: async () => undefined,
   };

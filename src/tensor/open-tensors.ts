@@ -8,6 +8,7 @@ import { type Random, random } from '../math/random.ts';
 import { failure } from '../schema/error.ts';
 import { type BackendName, backendName, DEFAULT_ORDER, VARIABLE } from './backends.ts';
 import { type Engine, type EngineStats, startEngine, type Tf } from './engine.ts';
+import type { Freezer } from './freeze.ts';
 import { fillGradients } from './gradients.ts';
 
 export interface TensorSettings {
@@ -21,7 +22,7 @@ export interface TensorSettings {
   readonly graphs?: number | undefined;
 }
 
-export interface Tensors {
+export interface Tensors extends Freezer {
   readonly tf: Tf;
   readonly backend: BackendName;
   /** `onnxruntime-node 1.30.0, cpu, 2 threads` */
@@ -96,6 +97,7 @@ export async function openTensors(settings: TensorSettings = {}): Promise<Tensor
       threads: engine.threads,
       seed,
       random: rng,
+      ...engine.freezer,
       memory: () => ({
         tensors: tf.memory().numTensors,
         ...engine.stats(),

@@ -3,8 +3,9 @@
  * read by its place, so that a file may be larger than memory. Values are little-endian, as the machines are that
  * Node runs on.
  */
-import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { failure } from '../schema/error.ts';
+import { CHUNK, openFile, readRange } from './file-range.ts';
 import { BYTES, headerLength, parseHeader, type SafeEntry, type SafeType } from './safetensors-header.ts';
 import { narrow, type SafeValues, valuesOf } from './safetensors-values.ts';
 
@@ -27,8 +28,6 @@ export interface SafeTensor {
   readonly shape: readonly number[];
   readonly values: SafeValues;
 }
-
-const CHUNK = 2 ** 30; // one read takes less than 2 GiB
 
 /** @throws where the file is not what its header says, naming the tensor, before any of them is read */
 export async function openSafetensors(path: string): Promise<SafetensorsFile> {
@@ -113,37 +112,4 @@ async function writeWhole(path: string, parts: readonly Uint8Array[]): Promise<v
     const { code } = cause as NodeJS.ErrnoException;
     throw failure({ subject: path, wrong: `cannot be written (${code})`, cause });
   }
-}
-
-async function readRange(path: string, file: FileHandle, begin: number, end: number): Promise<Uint8Array> {
-  const bytes = new Uint8Array(end - begin);
-  for (let at = 0; at < bytes.length; ) {
-    const { bytesRead } = await file.read(bytes, at, Math.min(CHUNK, bytes.length - at), begin + at);
-    if (bytesRead === 0)
-      throw failure({
-        subject: path,
-        wrong: 'has become shorter since it was opened',
-        got: `an end at byte ${begin + at}`,
-        expected: `${end}`,
-      });
-    at += bytesRead;
-  }
-  return bytes;
-}
-
-/** A regular file: opening a pipe would wait for its other end. */
-async function openFile(path: string, flags: 'r' | 'w', named = path): Promise<FileHandle> {
-  try {
-    if (flags === 'w' || (await stat(path)).isFile()) return await open(path, flags);
-  } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    const missing = code === 'ENOENT' && flags === 'r';
-    const verb = flags === 'r' ? 'read' : 'written';
-    throw failure({
-      subject: named,
-      wrong: missing ? 'does not exist' : `cannot be ${verb} (${code})`,
-      cause,
-    });
-  }
-  throw failure({ subject: named, wrong: 'is no regular file' });
 }

@@ -1,3 +1,4 @@
+import type { FilePlace } from '../file-place.ts';
 import type { Emitter } from './emitter.ts';
 import type { Attribute } from './model.ts';
 
@@ -24,11 +25,12 @@ export interface Recorded {
   readonly attrs: Attrs;
 }
 
-/** What a tensor's data is: recorded, being computed, there, or lost to an error. */
+/** What a tensor's data is: recorded, being computed, there, in a file (frozen then), or lost to an error. */
 export type State =
   | { readonly kind: 'recorded'; readonly node: Recorded }
   | { readonly kind: 'running'; readonly done: Promise<void> }
   | { readonly kind: 'value'; readonly value: Values }
+  | { readonly kind: 'file'; readonly place: FilePlace }
   | { readonly kind: 'failed'; readonly error: unknown };
 
 export interface Entry {
@@ -41,9 +43,11 @@ export interface Entry {
   /** Given from outside, not computed. */
   readonly given: boolean;
   /** Bound to sessions as a constant: neither fed nor copied at each run. */
-  frozen: boolean;
+  readonly frozen: boolean;
 }
 
 export const sizeOf = (shape: readonly number[]): number => shape.reduce((a, b) => a * b, 1);
+export const bytesOf = ({ dtype, shape }: Pick<Entry, 'dtype' | 'shape'>): number =>
+  sizeOf(shape) * (dtype === 'bool' ? 1 : 4);
 
 export type { Attribute };

@@ -1,8 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
-import { dirname, join } from 'node:path';
-import type { Numbers, Runtime, Session } from './runtime.ts';
+import { dirname, join, parse } from 'node:path';
+import { failure } from '../../schema/error.ts';
+import { readPlace } from '../file-place.ts';
+import type { External, Numbers, Runtime, Session } from './runtime.ts';
 
 export interface RuntimeSettings {
   /** Of one operation; as many as there are cores unless told otherwise. */
@@ -39,8 +41,27 @@ export async function nativeRuntime(
     logSeverityLevel: 3,
   };
   const version = versionOf('onnxruntime-node');
-  const label = `onnxruntime-node ${version}, ${provider}${provider === 'cpu' ? `, ${threads} threads` : ''}`;
-  return { label, provider, compile: (model) => compile(ort, model, options) };
+  const label = `onnxruntime-node ${version}, ${provider}${provider === 'cpu' ? `, ${counted(threads)}` : ''}`;
+  return {
+    label,
+    provider,
+    compile: (model, externals = []) => compile(ort, model, { ...options, ...filesOf(externals) }),
+  };
+}
+
+/** Where the files of constants are looked for: they are mapped from there, not read. */
+function filesOf(externals: readonly External[]): object {
+  const roots = [...new Set(externals.map(({ place }) => parse(place.path).root))];
+  if (roots.length > 1)
+    throw failure({
+      subject: 'frozen tensors',
+      wrong: 'lie in files of several drives',
+      got: roots.join(', '),
+      fix: 'Keep the files on one.',
+    });
+  return roots.length === 0
+    ? {}
+    : { extra: { session: { model_external_initializers_file_folder_path: roots[0] } } };
 }
 
 /** onnxruntime-web: wasm, no install script, so something always runs. */
@@ -50,9 +71,19 @@ export async function wasmRuntime({
   const ort = await moduleOf('onnxruntime-web');
   ort.env.wasm.numThreads = threads;
   const options = { executionProviders: ['wasm'], graphOptimizationLevel: 'all', logSeverityLevel: 3 };
-  const label = `onnxruntime-web ${versionOf('onnxruntime-web')}, wasm, ${threads} threads`;
-  return { label, provider: 'wasm', compile: (model) => compile(ort, model, options) };
+  const label = `onnxruntime-web ${versionOf('onnxruntime-web')}, wasm, ${counted(threads)}`;
+  return {
+    label,
+    provider: 'wasm',
+    async compile(model, externals = []) {
+      const read = externals.map(async ({ name, place }) => ({ path: name, data: await readPlace(place) }));
+      const externalData = await Promise.all(read);
+      return compile(ort, model, externalData.length === 0 ? options : { ...options, externalData });
+    },
+  };
 }
+
+const counted = (threads: number): string => `${threads} thread${threads === 1 ? '' : 's'}`;
 
 async function compile(
   ort: Ort,

@@ -2,6 +2,7 @@
  * The parts of an ONNX model that the recorder writes, as protocol buffers. Field numbers and enums from
  * onnx.proto3 of ONNX 1.17 (IR version 10); https://onnx.ai/onnx/repo-docs/IR.html
  */
+import { failure } from '../../schema/error.ts';
 import { bytes, encode, float, int, message, type Part, packed, text } from './wire.ts';
 
 /** Element types by the number ONNX gives them. */
@@ -57,7 +58,10 @@ export interface Model {
 const IR_VERSION = 10;
 export const OPSET = 21;
 export const MICROSOFT = 'com.microsoft';
+/** A protocol buffer ends before 2 GiB. */
+const LARGEST = 2 ** 31 - 1;
 
+/** @throws where the model would be larger than a protocol buffer can be */
 export function encodeModel({ nodes, initializers, inputs, outputs }: Model): Uint8Array {
   const graph = [
     ...nodes.map((n) => message(1, node(n))),
@@ -66,12 +70,25 @@ export function encodeModel({ nodes, initializers, inputs, outputs }: Model): Ui
     ...inputs.map((v) => message(11, valueInfo(v))),
     ...outputs.map((v) => message(12, valueInfo(v))),
   ];
-  return encode([
+  const parts = [
     int(1, IR_VERSION),
     message(7, graph),
     message(8, [text(1, ''), int(2, OPSET)]),
     message(8, [text(1, MICROSOFT), int(2, 1)]),
-  ]);
+  ];
+  const size = parts.reduce((total, p) => total + p.size, 0);
+  if (size > LARGEST) {
+    const held = initializers.map(({ data }) => (data instanceof Uint8Array ? data.byteLength : 0));
+    const constants = held.reduce((a, b) => a + b, 0);
+    throw failure({
+      subject: 'graph',
+      wrong: 'is too large for one model of ONNX Runtime',
+      got: `${size} bytes, ${constants} of them constants`,
+      expected: `at most ${LARGEST}`,
+      fix: 'Leave frozen tensors in a file (freezeFile), or do not freeze the largest.',
+    });
+  }
+  return encode(parts);
 }
 
 function node({ op, inputs, outputs, attributes, domain }: NodeProto): Part[] {

@@ -8,10 +8,13 @@
  */
 import * as tf from '@tensorflow/tfjs';
 import { failure } from '../../schema/error.ts';
-import { collect } from './collect.ts';
+import { type FilePlace, placeValues } from '../file-place.ts';
+import type { Work } from './collect.ts';
+import { collectSound } from './collect-sound.ts';
 import type { Attrs, DType, Entry, Op, State, Values } from './entry.ts';
 import { sizeOf } from './entry.ts';
 import { emptyValues } from './graph.ts';
+import { runFailure } from './run-failure.ts';
 import type { Runtime } from './runtime.ts';
 import { type Sessions, sessions } from './sessions.ts';
 
@@ -71,6 +74,12 @@ export class Recorder extends tf.KernelBackend {
     return this.#added({ kind: 'value', value }, shape, dtype, given);
   }
 
+  /** A constant of the graphs that read it, which are let go of when it is disposed. */
+  frozen(held: Values | FilePlace, shape: readonly number[], dtype: string): TensorInfo {
+    const state: State = 'path' in held ? { kind: 'file', place: held } : { kind: 'value', value: held };
+    return this.#added(state, shape, dtypeOf(dtype, 'freeze'), true, true);
+  }
+
   entry(dataId: object): Entry {
     const entry = this.#entries.get(dataId);
     if (entry !== undefined) return entry;
@@ -91,6 +100,7 @@ export class Recorder extends tf.KernelBackend {
     for (;;) {
       const { state } = entry;
       if (state.kind === 'value') return state.value;
+      if (state.kind === 'file') return placeValues(state.place);
       if (state.kind === 'failed') throw state.error;
       await (state.kind === 'running' ? state.done : this.#flush(entry));
     }
@@ -101,7 +111,7 @@ export class Recorder extends tf.KernelBackend {
     if (value !== null) return value;
     throw failure({
       subject: `tensor of ${this.name}`,
-      wrong: 'is not computed yet and cannot be read synchronously',
+      wrong: `${this.entry(dataId).frozen ? 'lies in a file' : 'is not computed yet'} and cannot be read synchronously`,
       fix: 'Read with "await tensor.data()" in the place of dataSync, arraySync or print.',
     });
   }
@@ -155,6 +165,7 @@ export class Recorder extends tf.KernelBackend {
     entry.refs = 0;
     this.#entries.delete(dataId);
     this.#pending.delete(entry);
+    if (entry.frozen) this.#sessions.forget(entry);
     return true;
   }
 
@@ -194,9 +205,9 @@ export class Recorder extends tf.KernelBackend {
     return this.#sessions.close();
   }
 
-  #added(state: State, shape: readonly number[], dtype: DType, given = false): TensorInfo {
+  #added(state: State, shape: readonly number[], dtype: DType, given = false, frozen = false): TensorInfo {
     const dataId = {};
-    this.#entries.set(dataId, { id: this.#count++, shape, dtype, state, refs: 1, given, frozen: false });
+    this.#entries.set(dataId, { id: this.#count++, shape, dtype, state, refs: 1, given, frozen });
     return { dataId, shape: [...shape], dtype };
   }
 
@@ -221,24 +232,27 @@ export class Recorder extends tf.KernelBackend {
 
   async #flush(target: Entry, outputs = this.#alive()): Promise<void> {
     if (!outputs.includes(target)) outputs.push(target);
-    const work = collect(outputs);
+    const work = collectSound(outputs, (entry) => this.#pending.delete(entry));
     if (work.running.length > 0) {
       await Promise.all(work.running);
       return; // what was recorded meanwhile belongs to the graph too: the reader comes again
     }
+    if (work.outputs.length === 0) return;
     // From here to the first await nothing else runs.
     const done = this.#run(work);
     const quiet = done.catch(() => undefined);
-    for (const entry of outputs) {
+    for (const entry of work.outputs) {
       entry.state = { kind: 'running', done: quiet };
       this.#pending.delete(entry);
     }
     await done;
   }
 
-  async #run(work: ReturnType<typeof collect>): Promise<void> {
+  async #run(work: Work): Promise<void> {
+    let stage: 'compile' | 'run' = 'compile';
     try {
       await this.#sessions.use(work, async ({ graph, session }) => {
+        stage = 'run';
         const feeds = Object.fromEntries(
           graph.inputs.map(({ name, leaf }) => {
             const { dtype, shape, state } = work.leaves[leaf]!;
@@ -250,7 +264,8 @@ export class Recorder extends tf.KernelBackend {
           entry.state = { kind: 'value', value: found[graph.outputs[k]!]! as Values };
         });
       });
-    } catch (error) {
+    } catch (cause) {
+      const error = runFailure(cause, { backend: this.name, stage, work });
       for (const entry of work.outputs) entry.state = { kind: 'failed', error };
       throw error;
     }

@@ -6,11 +6,11 @@ import { axesOf, type Kernels, op, same, toWhole } from './kernel.ts';
 
 const RESHAPE = op('Reshape', (e, [x], _attrs, _node, self) => e.node('Reshape', [x!, e.ints(self.shape)]));
 
-/** The same numbers in the same order; those that are there already are shared, not copied. */
+/** The same numbers in the same order; those that are there already are shared, not copied, and those of graphs stay so. */
 export function reshaped(backend: Recorder, x: TensorInfo, shape: readonly number[]): TensorInfo {
   const now = backend.valueNow(x.dataId);
-  const { dtype, given } = backend.entry(x.dataId);
-  if (now !== null) return backend.value(now, shape, dtype, given);
+  const { dtype, given, frozen } = backend.entry(x.dataId);
+  if (now !== null && !frozen) return backend.value(now, shape, dtype, given);
   return backend.record(RESHAPE, [x], {}, shape, x.dtype);
 }
 

@@ -1,0 +1,44 @@
+import { type FileHandle, open, stat } from 'node:fs/promises';
+import { failure } from '../schema/error.ts';
+
+/** One read or write takes less than 2 GiB. */
+export const CHUNK = 2 ** 30;
+
+/** The bytes of a file from `begin` up to `end`. */
+export async function readRange(
+  path: string,
+  file: FileHandle,
+  begin: number,
+  end: number,
+): Promise<Uint8Array> {
+  const bytes = new Uint8Array(end - begin);
+  for (let at = 0; at < bytes.length; ) {
+    const { bytesRead } = await file.read(bytes, at, Math.min(CHUNK, bytes.length - at), begin + at);
+    if (bytesRead === 0)
+      throw failure({
+        subject: path,
+        wrong: 'has become shorter since it was opened',
+        got: `an end at byte ${begin + at}`,
+        expected: `${end}`,
+      });
+    at += bytesRead;
+  }
+  return bytes;
+}
+
+/** A regular file: opening a pipe would wait for its other end. */
+export async function openFile(path: string, flags: 'r' | 'w', named = path): Promise<FileHandle> {
+  try {
+    if (flags === 'w' || (await stat(path)).isFile()) return await open(path, flags);
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    const missing = code === 'ENOENT' && flags === 'r';
+    const verb = flags === 'r' ? 'read' : 'written';
+    throw failure({
+      subject: named,
+      wrong: missing ? 'does not exist' : `cannot be ${verb} (${code})`,
+      cause,
+    });
+  }
+  throw failure({ subject: named, wrong: 'is no regular file' });
+}

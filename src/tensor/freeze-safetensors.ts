@@ -1,0 +1,36 @@
+import type { Tensor } from '@tensorflow/tfjs';
+import { failure } from '../schema/error.ts';
+import type { Freezer } from './freeze.ts';
+import { openSafetensors } from './safetensors.ts';
+
+/**
+ * The tensors of a safetensors file as constants that stay in it, by name: its header is read, its values are not.
+ * `names` chooses some of them.
+ * @throws as openSafetensors and freezeFile do; nothing is left frozen then
+ */
+export async function freezeSafetensors(
+  tensors: Freezer,
+  path: string,
+  names?: Iterable<string>,
+): Promise<ReadonlyMap<string, Tensor>> {
+  const file = await openSafetensors(path);
+  await file.close();
+  const frozen = new Map<string, Tensor>();
+  try {
+    for (const name of new Set(names ?? file.entries.keys())) {
+      const entry = file.entries.get(name);
+      if (entry === undefined)
+        throw failure({
+          subject: path,
+          wrong: 'no such tensor',
+          got: JSON.stringify(name),
+          expected: `one of its ${file.entries.size}`,
+        });
+      frozen.set(name, await tensors.freezeFile(path, entry));
+    }
+    return frozen;
+  } catch (error) {
+    for (const tensor of frozen.values()) tensor.dispose();
+    throw error;
+  }
+}
