@@ -122,9 +122,7 @@ describe('bound once', () => {
     expect(recorder.stats().sessions).toBe(1);
     await new Promise((resolve) => setImmediate(resolve));
     expect(released.length).toBe(2);
-    expect([...(await tf.add(tf.exp(b), 0).data())].map(Math.fround)).toEqual(
-      [Math.exp(3), Math.exp(4)].map((x) => expect.closeTo(x, 4)),
-    );
+    expect([...(await tf.mul(b, 2).data())]).toEqual([6, 8]);
     await recorder.close();
     expect(new Set(released).size).toBe(3 + 1);
     expect(released.length).toBe(3 + 1);

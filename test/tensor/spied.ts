@@ -23,6 +23,8 @@ export interface Spied {
   fail(what: 'run' | 'compile' | 'release', error: unknown): void;
 }
 
+let count = 0;
+
 export async function spied(name: string, skip: (why: string) => void): Promise<Spied> {
   const native = await nativeRuntime('cpu', { threads: 1 }).catch((error: Error) => {
     skip(`skipped: ${error.message}`);
@@ -58,8 +60,10 @@ export async function spied(name: string, skip: (why: string) => void): Promise<
       };
     },
   };
-  const recorder = registerRecorder(`spied-${name}`, runtime);
-  await tf.setBackend(`spied-${name}`);
+  // A name is registered once and for all.
+  const own = `spied-${name}-${count++}`;
+  const recorder = registerRecorder(own, runtime);
+  await tf.setBackend(own);
   return {
     recorder,
     runs,

@@ -5,7 +5,7 @@ import { bytesOf } from './entry.ts';
 
 /** What ONNX Runtime says when there is no memory, or could never be: sizes beyond what it counts in. */
 const MEMORY =
-  /bad_alloc|out of memory|allocat(?:e|ion)\b.*(?:memory|buffer|failed)|Integer overflow|shape is too large/i;
+  /bad_alloc|out of memory|allocat(?:e|ion)\b.*(?:memory|buffer|failed)|Integer overflow|shape is too large|bytes, which exceeds/i;
 const LOST = /(?:device|adapter)\b.*\blost|lost\b.*(?:device|adapter)|DEVICE_(?:LOST|REMOVED)/i;
 
 /** A run that ONNX Runtime did not end, by name; the cause is kept. What was computed before is still there. */
@@ -34,7 +34,7 @@ export function runFailure(
     });
   return failure({
     subject,
-    wrong: `${failed}: ${oneLine(cause)}`,
+    wrong: `${failed}: ${oneLine(cause).replace(/\.$/, '')}`,
     fix: 'What was computed before can still be read.',
     cause,
   });
