@@ -74,9 +74,9 @@ test('TURNWISE_BACKEND chooses, and an argument chooses before it', async () => 
   expect(tensors.backend).toBe('cpu');
   expect(tensors.why).toMatch(/asked for by TURNWISE_BACKEND$/);
   await tensors.close();
-  tensors = await openTensors({ backend: 'onnx' });
+  tensors = await openTensors({ backend: 'onnx', threads: 1 });
   expect(tensors.backend).toBe('onnx');
-  expect(tensors.why).toMatch(/asked for$/);
+  expect(tensors.why).toMatch(/, cpu, 1 thread; asked for$/);
 });
 
 test('a name that is no backend is a usage error that lists them', async () => {
@@ -179,7 +179,7 @@ describe('what is not there is said in one line', () => {
     const args = ['--import', 'tsx', '--input-type=module', '-e', code];
     const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: root });
     expect(stdout).toMatch(
-      /^backend onnx-web: is not there: its threads do not start under --input-type: .*\nonnxruntime-web .*, wasm, 1 thread/,
+      /^backend onnx-web: is not there: its threads do not start under --input-type: .*\nonnxruntime-web .*, wasm, 1 thread\n$/,
     );
   });
 

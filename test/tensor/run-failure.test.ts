@@ -74,6 +74,16 @@ test('what reads a lost value is lost, by the same name; what does not goes on',
   await recorder.close();
 });
 
+test('whatever is said of a tensor of a GiB or more, its size is said with it', async ({ skip }) => {
+  const { recorder, fail } = await spied('huge', skip);
+  fail('run', new Error('Too many storage buffers in shader.'));
+  const wide = tf.tidy(() => tf.sum(tf.tile(tf.ones([1, 2]), [2 ** 14, 2 ** 13])));
+  expect((await message(wide.data())).message).toMatch(
+    / backend: the run failed: Too many storage buffers in shader, got a tensor of 1\.00 GiB at the largest, float32 \[16384, 16384\]\. /,
+  );
+  await recorder.close();
+});
+
 test('a run that others wait for fails for them too', async ({ skip }) => {
   const { recorder, hold, fail } = await spied('waits', skip);
   const x = tf.tensor1d([1, 2]);

@@ -1,11 +1,11 @@
 import { failure, TurnwiseError } from '../../schema/error.ts';
 import { oneLine } from '../why-not.ts';
 import type { Work } from './collect.ts';
-import { bytesOf } from './entry.ts';
+import { bytesOf, type Entry } from './entry.ts';
 
 /** What ONNX Runtime says when there is no memory, or could never be: sizes beyond what it counts in. */
 const MEMORY =
-  /bad_alloc|out of memory|allocat(?:e|ion)\b.*(?:memory|buffer|failed)|Integer overflow|shape is too large|bytes, which exceeds/i;
+  /bad_alloc|out of memory|\(OOM\)|allocat(?:e|ion)\b.*(?:memory|buffer|failed)|Integer overflow|shape is too large|bytes, which exceeds/i;
 const LOST = /(?:device|adapter)\b.*\blost|lost\b.*(?:device|adapter)|DEVICE_(?:LOST|REMOVED)/i;
 
 /** A run that ONNX Runtime did not end, by name; the cause is kept. What was computed before is still there. */
@@ -21,7 +21,7 @@ export function runFailure(
     return failure({
       subject,
       wrong: `${failed}: there is not enough memory`,
-      got: largest(work),
+      got: shown(largest(work)),
       fix: 'Take a smaller micro-batch, and add up what comes of each.',
       cause,
     });
@@ -35,16 +35,22 @@ export function runFailure(
   return failure({
     subject,
     wrong: `${failed}: ${oneLine(cause).replace(/\.$/, '')}`,
+    // What a device says of a tensor that is too large for it is about something else.
+    got: bytesOf(largest(work)) < 2 ** 30 ? undefined : shown(largest(work)),
     fix: 'What was computed before can still be read.',
     cause,
   });
 }
 
 /** The largest tensor that a work makes or reads. */
-function largest({ order, leaves }: Work): string {
+function largest({ order, leaves }: Work): Entry {
   let most = leaves[0] ?? order[0]!;
   for (const entry of [...leaves, ...order]) if (bytesOf(entry) > bytesOf(most)) most = entry;
-  const size = bytesOf(most) / 2 ** 30;
+  return most;
+}
+
+function shown(entry: Entry): string {
+  const size = bytesOf(entry) / 2 ** 30;
   const digits = size < 0.01 ? size.toPrecision(1) : size.toFixed(2);
-  return `a tensor of ${digits} GiB at the largest, ${most.dtype} [${most.shape.join(', ')}]`;
+  return `a tensor of ${digits} GiB at the largest, ${entry.dtype} [${entry.shape.join(', ')}]`;
 }
