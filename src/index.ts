@@ -56,6 +56,7 @@ export { BACKENDS, type BackendName } from './tensor/backends.ts';
 export { causalAttention } from './tensor/causal-attention.ts';
 export { loadCheckpoint, saveCheckpoint } from './tensor/checkpoint.ts';
 export { devices } from './tensor/devices.ts';
+export { type Doubles, openDoubles } from './tensor/doubles.ts';
 export type { Freezer } from './tensor/freeze.ts';
 export { freezeSafetensors } from './tensor/freeze-safetensors.ts';
 export { gradientStep, type StepResult } from './tensor/gradient-step.ts';

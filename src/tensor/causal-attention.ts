@@ -23,7 +23,7 @@ type Tensor4D = TF.Tensor4D;
 /** Blocks are at least this long: shorter ones cost more operations than they spare. */
 const SHORTEST = 128;
 /** And at most this many. */
-const MOST = 8;
+const MOST = 6;
 /** Far below any score: e to it is 0, and no infinity is taken from another. */
 const NEVER = -1e30;
 
