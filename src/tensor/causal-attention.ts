@@ -12,10 +12,12 @@
  * computed, and only the last block of keys is masked. Cost O(B H T² d) operations; P, about B H T² / 2 numbers, is kept
  * for the gradients.
  *
- * Departure from FlashAttention: P is kept, not computed again; blocks are graph operations, not tiles of a cache.
+ * Departures: from FlashAttention, P is kept, not computed again, and blocks are graph operations, not tiles of a cache;
+ * from the equations, p below 1e-30 is 0, since such numbers make products slow (see drop-below.ts).
  */
 import type * as TF from '@tensorflow/tfjs';
 import { failure } from '../schema/error.ts';
+import { dropBelow } from './drop-below.ts';
 import type { Tf } from './engine.ts';
 
 type Tensor4D = TF.Tensor4D;
@@ -24,6 +26,8 @@ type Tensor4D = TF.Tensor4D;
 const SHORTEST = 128;
 /** And at most this many. */
 const MOST = 6;
+/** Weights below this count as 0: far less than a float32 sum of weights of 1 can hold. */
+const LEAST = 1e-30;
 /** Far below any score: e to it is 0, and no infinity is taken from another. */
 const NEVER = -1e30;
 
@@ -56,45 +60,50 @@ export function causalAttention(tf: Tf, q: Tensor4D, k: Tensor4D, v: Tensor4D): 
     to: Math.min(T, (k + 1) * length),
   }));
   const rows = (x: Tensor4D, from: number, to: number): Tensor4D =>
-    to - from === T ? x : tf.slice(x, [0, 0, from, 0], [B, H, to - from, d]);
-  const added = (parts: Tensor4D[]): Tensor4D => (parts.length === 1 ? parts[0]! : tf.addN(parts));
-  /** Rows 0 to `to` of a sum whose other rows are 0. */
-  const wide = (x: Tensor4D, to: number): Tensor4D =>
-    to === T
-      ? x
-      : tf.pad(x, [
-          [0, 0],
-          [0, 0],
-          [0, T - to],
-          [0, 0],
-        ]);
+    to - from === T ? x : tf.slice(x, [0, 0, from, 0], [B, H, to - from, x.shape[3]]);
+  const joined = (parts: Tensor4D[], axis: number): Tensor4D =>
+    parts.length === 1 ? parts[0]! : tf.concat(parts, axis);
+  /** A sum over the rows before, and a part that has more rows. */
+  const added = (sum: Tensor4D | null, part: Tensor4D): Tensor4D =>
+    sum === null
+      ? part
+      : tf.add(
+          part,
+          tf.pad(sum, [
+            [0, 0],
+            [0, 0],
+            [0, part.shape[2] - sum.shape[2]],
+            [0, 0],
+          ]),
+        );
 
   const attend = tf.customGrad((...given) => {
     const [q, k, v, save] = given as unknown as [Tensor4D, Tensor4D, Tensor4D, TF.GradSaveFunc];
     const weights: Tensor4D[] = [];
     const parts = blocks.map(({ from, to }) => {
       const scores = tf.mul(tf.matMul(rows(q, from, to), rows(k, 0, to), false, true), c);
-      const p: Tensor4D = tf.softmax(tf.add(scores, later(tf, from, to)));
+      const p: Tensor4D = dropBelow(tf, tf.softmax(tf.add(scores, later(tf, from, to))), LEAST);
       weights.push(p);
       return tf.matMul(p, rows(v, 0, to)) as Tensor4D;
     });
-    const o: Tensor4D = parts.length === 1 ? parts[0]! : tf.concat(parts, 2);
+    const o = joined(parts, 2);
     save([q, k, v, o, ...weights]);
     const gradFunc = (dy: TF.Tensor, saved: TF.Tensor[]) => {
       const dO = dy as Tensor4D;
       const [q, k, v, o, ...weights] = saved as Tensor4D[] as [Tensor4D, Tensor4D, Tensor4D, Tensor4D];
       const D = tf.sum(tf.mul(dO, o), -1, true) as Tensor4D;
-      const [dq, dk, dv]: [Tensor4D[], Tensor4D[], Tensor4D[]] = [[], [], []];
+      // dP − D in one product: [dO −D] [V 1]ᵀ
+      const [left, right] = [joined([dO, tf.neg(D)], 3), joined([v, tf.fill([B, H, T, 1], 1)], 3)];
+      const dq: Tensor4D[] = [];
+      let [dk, dv]: [Tensor4D | null, Tensor4D | null] = [null, null];
       blocks.forEach(({ from, to }, b) => {
         const p = (weights as Tensor4D[])[b]!;
-        const own = rows(dO, from, to);
-        dv.push(wide(tf.matMul(p, own, true), to));
-        const dP = tf.matMul(own, rows(v, 0, to), false, true);
-        const dS: Tensor4D = tf.mul(p, tf.sub(dP, tf.slice(D, [0, 0, from, 0], [B, H, to - from, 1])));
+        dv = added(dv, tf.matMul(p, rows(dO, from, to), true));
+        const dS: Tensor4D = tf.mul(p, tf.matMul(rows(left, from, to), rows(right, 0, to), false, true));
         dq.push(tf.mul(tf.matMul(dS, rows(k, 0, to)), c));
-        dk.push(wide(tf.mul(tf.matMul(dS, rows(q, from, to), true), c), to));
+        dk = added(dk, tf.mul(tf.matMul(dS, rows(q, from, to), true), c));
       });
-      return [dq.length === 1 ? dq[0]! : tf.concat(dq, 2), added(dk), added(dv)];
+      return [joined(dq, 2), dk!, dv!];
     };
     return { value: o, gradFunc };
   });

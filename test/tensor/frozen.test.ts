@@ -98,12 +98,12 @@ describe('bound once', () => {
     const plain = tf.tensor2d([1, 2, 3, 4], [2, 2]);
     const frozen = await freeze(plain);
     for (const x of [1, 2, 3]) {
-      const y = tf.tidy(() => tf.add(tf.mul(tf.scalar(x), tf.sum(tf.reshape(frozen, [4]))), tf.sum(frozen)));
+      const y = tf.tidy(() => tf.add(tf.mul(tf.tensor1d([x]), tf.sum(tf.reshape(frozen, [4]))), tf.sum(frozen)));
       expect((await y.data())[0]).toBe(10 * x + 10);
     }
-    expect(runs).toEqual([1, 1, 1]); // the scalar alone
+    expect(runs).toEqual([1, 1, 1]); // the list of one alone
     expect(compiled.length).toBe(1);
-    await tf.tidy(() => tf.mul(tf.scalar(1), tf.sum(plain))).data();
+    await tf.tidy(() => tf.mul(tf.tensor1d([1]), tf.sum(plain))).data();
     expect(runs.at(-1)).toBe(2);
     await recorder.close();
   });
