@@ -48,15 +48,17 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[half]! : (sorted[half - 1]! + sorted[half]!) / 2;
 }
 
+const digits = (seconds: number): string => (seconds < 1 ? seconds.toPrecision(3) : seconds.toFixed(2));
+
 export function table({ name, machine, input, rows, exponent }: BenchResult): string {
   const head = ['what', 'backend', 'seconds', 'peak MB', 'peer', 'seconds', 'peak MB', 'ratio'];
   const cells = rows.map((r) => [
     r.what,
     r.backend,
-    r.seconds.toFixed(2),
+    digits(r.seconds),
     r.peakMB.toFixed(0),
     r.peer,
-    r.peerSeconds.toFixed(2),
+    digits(r.peerSeconds),
     r.peerPeakMB.toFixed(0),
     r.ratio.toFixed(2),
   ]);

@@ -1,8 +1,7 @@
 import * as tf from '@tensorflow/tfjs';
+import type { BackendName } from '../src/tensor/backends.ts';
 import { openDoubles } from '../src/tensor/doubles.ts';
-import { fillGradients } from '../src/tensor/gradients.ts';
-import { nativeRuntime, wasmRuntime } from '../src/tensor/onnx/load-runtime.ts';
-import { registerRecorder } from '../src/tensor/onnx/register.ts';
+import { openTensors } from '../src/tensor/open-tensors.ts';
 import { decoder, initial, mlp } from './tensor-decoder.ts';
 
 /** One measured case on one backend, in a process of its own: `BACKEND CASE STEPS`; prints JSON. */
@@ -12,16 +11,18 @@ const [kind, a = 0, b = 0, c = 0] = what.split(',').map((x, k) => (k === 0 ? x :
   ...number[],
 ];
 tf.env().set('PROD', true);
+/** Plain JavaScript takes its time, and takes as long at first. */
+const WARM = backend === 'cpu' ? 0 : 3;
 
-/** Seconds of each of `count` runs, after three that warm up. */
+/** Seconds of each of `count` runs, after some that warm up. */
 async function timed(run: () => Promise<number>): Promise<{ seconds: number[]; first: number }> {
   const seconds: number[] = [];
   let first = 0;
-  for (let k = 0; k < Number(count) + 3; k++) {
+  for (let k = 0; k < Number(count) + WARM; k++) {
     const started = performance.now();
     const value = await run();
     if (k === 0) first = value;
-    if (k >= 3) seconds.push((performance.now() - started) / 1000);
+    if (k >= WARM) seconds.push((performance.now() - started) / 1000);
   }
   return { seconds, first };
 }
@@ -62,10 +63,7 @@ async function setBackend(): Promise<void> {
     await tf.setBackend('wasm');
     return;
   }
-  const runtime = backend === 'onnx-web' ? await wasmRuntime() : await nativeRuntime('cpu');
-  fillGradients(tf);
-  registerRecorder('onnx', runtime);
-  await tf.setBackend('onnx');
+  await openTensors({ backend: backend as BackendName });
 }
 
 const { seconds, first } = await measured();

@@ -21,8 +21,8 @@ const cache = resolve(import.meta.dirname, '../.cache/torch/bin/python');
 
 /**
  * One training step of a two-layer decoder and of an MLP, and Gram matrices, on every backend that runs here, beside
- * PyTorch and NumPy (`python -m venv .cache/torch` with torch and numpy) and TensorFlow.js on its own wasm backend.
- * Runs take turns, each in a process of its own.
+ * PyTorch and NumPy (`python -m venv .cache/torch` with torch and numpy) and, in the case `--slow`, TensorFlow.js on
+ * its own wasm backend and in plain JavaScript. Runs take turns, each in a process of its own.
  */
 export async function bench(flags: readonly string[]): Promise<BenchResult> {
   const { values } = parseArgs({
@@ -31,12 +31,13 @@ export async function bench(flags: readonly string[]): Promise<BenchResult> {
       cases: { type: 'string', default: CASES.join(';') },
       steps: { type: 'string', default: '10' },
       rounds: { type: 'string', default: '3' },
-      wasm: { type: 'string', default: 'decoder,128,8,256' },
+      slow: { type: 'string', default: 'decoder,128,8,256' },
     },
   });
   const rows: BenchRow[] = [];
+  const assembled = runs('node-gpu') ? ['node-gpu'] : [];
   for (const what of values.cases.split(';')) {
-    const backends = what.startsWith('gram64') ? ['onnx'] : ['onnx', 'onnx-web'];
+    const backends = what.startsWith('gram64') ? ['onnx'] : ['onnx', 'onnx-web', ...assembled];
     const own: Record<string, Run[]> = {};
     const peers: Run[] = [];
     for (let round = 0; round < Number(values.rounds); round++) {
@@ -55,7 +56,12 @@ export async function bench(flags: readonly string[]): Promise<BenchResult> {
       report(
         `${what} ${peers[0]!.version}: ${(1000 * seconds(peers)).toFixed(1)} ms, first ${peers[0]!.first}`,
       );
-    if (what === values.wasm) {
+    if (what === values.slow && peers.length > 0) {
+      const plain = [child('cpu', what, '1')];
+      rows.push(row(what, 'cpu', plain, peers, 'torch'));
+      report(`${what} cpu: ${(1000 * seconds(plain)).toFixed(0)} ms`);
+    }
+    if (what === values.slow) {
       const plain = [child('tfjs-wasm', what.replace(/^decoder/, 'plain-decoder'), '2')];
       rows.push(row(what, 'onnx', own.onnx!, plain, 'tfjs-wasm'));
     }
@@ -68,6 +74,19 @@ export async function bench(flags: readonly string[]): Promise<BenchResult> {
     rows,
     exponent: null,
   };
+}
+
+/** Whether a backend is here, told by a step of it. */
+function runs(backend: string): boolean {
+  try {
+    child(backend, 'mlp,8,4,4', '1');
+    return true;
+  } catch (error) {
+    report(
+      `${backend}: ${String((error as { stderr?: string }).stderr ?? error).match(/Error: .*/)?.[0] ?? 'not here'}`,
+    );
+    return false;
+  }
 }
 
 const seconds = (runs: readonly Run[]): number => median(runs.flatMap((r) => r.seconds));
