@@ -5,6 +5,7 @@ import { unmatchedRules } from '../policy/rules-unmatched.ts';
 import type { Audit } from '../schema/audit.ts';
 import { AuditConfig } from '../schema/audit-config.ts';
 import { TurnwiseError } from '../schema/error.ts';
+import { parseConfig } from '../schema/parse-config.ts';
 import type { TrainedOn } from '../schema/trained-on.ts';
 import type { Warning } from '../schema/warning.ts';
 import { queryRows } from '../store/query.ts';
@@ -59,7 +60,7 @@ export async function auditStore(
   targets: readonly string[],
   options: AuditStoreOptions = {},
 ): Promise<Audit[]> {
-  const settings = AuditConfig.parse(options.config ?? {});
+  const settings = parseConfig(AuditConfig, options.config ?? {}, 'audit settings');
   const table = await turnTable(store);
   const coverage = await storeCoverage(store, table);
   const list = await episodeList(store);

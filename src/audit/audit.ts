@@ -6,6 +6,7 @@ import type { Audit, Reason, Stage, Verdict } from '../schema/audit.ts';
 import { AuditConfig } from '../schema/audit-config.ts';
 import type { BehaviourCoverage } from '../schema/behaviour-coverage.ts';
 import { EvaluationConfig } from '../schema/evaluation.ts';
+import { parseConfig } from '../schema/parse-config.ts';
 import { evaluate } from '../value/evaluate.ts';
 import { behaviourCoverage } from '../weights/behaviour-coverage.ts';
 import { episodeWeights } from '../weights/episode-weights.ts';
@@ -25,7 +26,7 @@ export function audit(
   config: Partial<AuditConfig> = {},
   options: DiagnoseOptions = {},
 ): Audit {
-  const settings = AuditConfig.parse(config);
+  const settings = parseConfig(AuditConfig, config, 'audit settings');
   const w = episodeWeights(ratios, settings.discount);
   if (w.n === 0) return nothingLeft(ratios, settings);
   const evaluation = evaluate(ratios, evaluationConfig(settings), w);
@@ -76,7 +77,11 @@ export function usableHorizon(
 /** What of an audit's settings an evaluation takes. */
 export function evaluationConfig(c: AuditConfig): EvaluationConfig {
   const { level, discount, range, interval, replicates, seed, maxWeight } = c;
-  return EvaluationConfig.parse({ level, discount, range, interval, replicates, seed, maxWeight });
+  return parseConfig(
+    EvaluationConfig,
+    { level, discount, range, interval, replicates, seed, maxWeight },
+    'evaluation settings',
+  );
 }
 
 export function nothingLeft(

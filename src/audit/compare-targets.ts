@@ -1,6 +1,7 @@
 import type { Audit } from '../schema/audit.ts';
 import { AuditConfig } from '../schema/audit-config.ts';
 import { failure } from '../schema/error.ts';
+import { parseConfig } from '../schema/parse-config.ts';
 import type { ComparedValue, PolicyBand, PolicyComparison } from '../schema/policy-comparison.ts';
 import type { Store } from '../store/store.ts';
 import { loadTrajectories } from '../trajectories/load.ts';
@@ -34,7 +35,7 @@ export function compareRatios(
   config: Partial<AuditConfig> = {},
   estimator: string = DEFAULT_ESTIMATOR,
 ): PolicyComparison {
-  const settings = AuditConfig.parse(config);
+  const settings = parseConfig(AuditConfig, config, 'audit settings');
   const twice = found.find((x, i) => found.findIndex((y) => y.target === x.target) < i);
   if (twice !== undefined)
     throw failure({ subject: `target "${twice.target}"`, wrong: 'is named twice', exitCode: 2 });

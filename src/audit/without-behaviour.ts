@@ -2,6 +2,7 @@ import type { Audit } from '../schema/audit.ts';
 import { AuditConfig } from '../schema/audit-config.ts';
 import type { BehaviourCoverage } from '../schema/behaviour-coverage.ts';
 import { ENDINGS } from '../schema/episode.ts';
+import { parseConfig } from '../schema/parse-config.ts';
 import type { Warning } from '../schema/warning.ts';
 import type { Trajectories } from '../trajectories/trajectories.ts';
 import { behaviourCoverage, percent, whatToLog } from '../weights/behaviour-coverage.ts';
@@ -57,7 +58,7 @@ export function refusedForBehaviour(
     evaluation: null,
     behaviour,
     warnings: needs ? [] : [NOT_LOOKED_AT],
-    config: AuditConfig.parse(config),
+    config: parseConfig(AuditConfig, config, 'audit settings'),
   };
 }
 
@@ -115,6 +116,6 @@ function withoutReturns(
     evaluation: null,
     behaviour,
     warnings: [NOT_LOOKED_AT],
-    config: AuditConfig.parse(config),
+    config: parseConfig(AuditConfig, config, 'audit settings'),
   };
 }

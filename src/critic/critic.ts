@@ -20,6 +20,7 @@ import type { CrossFitConfig } from '../regress/cross-fit.ts';
 import type { CriticReport } from '../schema/credit.ts';
 import { CriticConfig, type CriticConfigInput } from '../schema/critic-config.ts';
 import { failure } from '../schema/error.ts';
+import { parseConfig } from '../schema/parse-config.ts';
 import type { SparseRows } from '../trajectories/sparse.ts';
 import type { Trajectories } from '../trajectories/trajectories.ts';
 import { fitActions } from './actions.ts';
@@ -88,7 +89,7 @@ function* criticSteps(
   actions: SparseRows,
   input: CriticConfigInput,
 ): Generator<CriticProgress, CriticFit> {
-  const config = CriticConfig.parse(input);
+  const config = parseConfig(CriticConfig, input, 'critic settings');
   const S = t.turns.turn.length;
   requireRows('states', states, S);
   requireRows('actions', actions, S);

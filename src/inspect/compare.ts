@@ -7,6 +7,7 @@ import {
   type OutcomeName,
 } from '../schema/compare.ts';
 import { failure } from '../schema/error.ts';
+import { parseConfig } from '../schema/parse-config.ts';
 import type { Store } from '../store/store.ts';
 import { commonRows, pairedDifference, policyOutcome, winRate } from './compare-difference.ts';
 import { OUTCOMES } from './compare-outcomes.ts';
@@ -30,7 +31,7 @@ export async function compare(
   b: string,
   input: CompareConfigInput = {},
 ): Promise<Comparison> {
-  const config = CompareConfig.parse(input);
+  const config = parseConfig(CompareConfig, input, 'compare settings');
   const pair = await selectPolicies(store, a, b);
   const sides: [ComparedPolicy, ComparedPolicy] = [
     await comparedPolicy(store, pair[0]),

@@ -13,6 +13,7 @@ import { sparseDesign } from '../regress/design.ts';
 import { type LogisticFit, logistic, logProbabilities } from '../regress/logistic.ts';
 import { BehaviourModelConfig } from '../schema/behaviour-model.ts';
 import { failure } from '../schema/error.ts';
+import { parseConfig } from '../schema/parse-config.ts';
 import type { Warning } from '../schema/warning.ts';
 import { clusters } from '../trajectories/clusters.ts';
 import type { SparseRows } from '../trajectories/sparse.ts';
@@ -41,7 +42,7 @@ export function behaviourModel(
   states: SparseRows,
   config: Partial<BehaviourModelConfig> = {},
 ): BehaviourModel {
-  const settings = BehaviourModelConfig.parse(config);
+  const settings = parseConfig(BehaviourModelConfig, config, 'behaviour model settings');
   const { codes, values: classes } = t.turns.actionClass;
   const S = codes.length;
   const C = classes.length;

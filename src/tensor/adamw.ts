@@ -19,6 +19,7 @@
 import type { Scalar, Tensor, Tensor1D, Variable } from '@tensorflow/tfjs';
 import { z } from 'zod';
 import { failure } from '../schema/error.ts';
+import { parseConfig } from '../schema/parse-config.ts';
 import type { Tf } from './engine.ts';
 import type { Tensors } from './open-tensors.ts';
 
@@ -86,7 +87,7 @@ export function adamw(
   parameters: Readonly<Record<string, Variable>>,
   config: z.input<typeof AdamWConfig> = {},
 ): AdamW {
-  const own = AdamWConfig.parse(config);
+  const own = parseConfig(AdamWConfig, config, 'adamw settings');
   const named = Object.entries(parameters);
   if (named.length === 0) throw failure({ subject: 'optimiser', wrong: 'there is no parameter to train' });
   for (const [name, { dtype }] of named)

@@ -1,45 +1,77 @@
 /*
- * The log-probability of the token that was taken, of each row of logits [N, V]:
+ * The log-probability of the token a that was taken, of each row of logits z [N, V]. With L the logarithm of the sum of
+ * all others and γ = L − z_a, how far they are ahead of it:
  *
- *   ℓ_n = z_n,a(n) − m_n − ln Σ_v e^{z_nv − m_n}   m_n = max_v z_nv   dz_nv = dℓ_n (1[v = a(n)] − p_nv)
+ *   L = ln Σ_{v≠a} e^{z_v}   ℓ = ln p_a = −ln(1 + e^γ)   1 − p_a = σ(γ)   p_v = e^{z_v − L} σ(γ)
  *
- * Only the row of a token is looked up: no table of ones and zeros as large as the logits is made or multiplied.
+ *   dz_a = dℓ σ(γ)   dz_v = −dℓ e^{z_v − L} σ(γ)
+ *
+ * The token against the others, not the token's share of all: a token all but certain keeps the digits of ℓ and of
+ * 1 − p, which 1 − e^ℓ has lost in float32 from p = 1 − 1e-7 on. No table of ones and zeros as large as the logits is
+ * made or multiplied.
  */
 import type * as TF from '@tensorflow/tfjs';
 import { failure } from '../schema/error.ts';
 import type { Tf } from './engine.ts';
 
+/** In the place of the token among the others: e to it is 0, and where there are no others it is all there is. */
+const NEVER = -1e30;
+
 /**
- * ℓ [N] of logits [N, V] and tokens int32 [N]. Cost O(N V).
+ * ℓ [N] of logits [N, V] and tokens int32 [N]; a logit of −∞ is a token that cannot be taken. Cost O(N V).
  *
- * @throws where there is not one token a row
+ * @throws where there is not one token a row, or a token is not in 0…V − 1; where the tokens are themselves computed
+ * the runtime finds out as it runs
  */
 export function tokenLogProbs(tf: Tf, logits: TF.Tensor2D, tokens: TF.Tensor1D): TF.Tensor1D {
-  const [N] = logits.shape;
-  if (tokens.rank !== 1 || tokens.shape[0] !== N || tokens.dtype !== 'int32')
+  const [N, V] = logits.shape;
+  if (logits.rank !== 2 || tokens.rank !== 1 || tokens.shape[0] !== N || tokens.dtype !== 'int32')
     throw failure({
       subject: 'log-probabilities of tokens',
       wrong: 'not one token a row of logits',
       got: `${tokens.dtype} [${tokens.shape}] and logits [${logits.shape}]`,
       expected: `int32 [${N}]`,
     });
+  checkTokens(tokens, V);
   return tf.tidy(() => {
     const places = tf.stack([tf.range(0, N, 1, 'int32'), tokens], 1);
     const logProbs = tf.customGrad((...given) => {
       const [z, save] = given as unknown as [TF.Tensor2D, TF.GradSaveFunc];
-      const shifted = tf.sub(z, tf.max(z, 1, true)) as TF.Tensor2D;
-      const log = tf.log(tf.sum(tf.exp(shifted), 1)) as TF.Tensor1D;
-      const own = tf.sub(tf.gatherND(shifted, places), log) as TF.Tensor1D;
-      save([shifted, log, own, places]);
+      // z + 0: on its cpu backend TensorFlow.js updates the tensor that it is given, in place.
+      const others = tf.tensorScatterUpdate(tf.add(z, 0), places, tf.fill([N], NEVER)) as TF.Tensor2D;
+      const most = tf.max(others, 1, true);
+      const L = tf.add(most, tf.log(tf.sum(tf.exp(tf.sub(others, most)), 1, true)));
+      const ahead = tf.sub(tf.reshape(L, [N]), tf.gatherND(z, places));
+      save([others, L, ahead, places]);
       const gradFunc = (dy: TF.Tensor, saved: TF.Tensor[]) => {
-        const [shifted, log, own, places] = saved as [TF.Tensor2D, TF.Tensor1D, TF.Tensor1D, TF.Tensor2D];
-        const p = tf.exp(tf.sub(shifted, tf.reshape(log, [N, 1])));
-        const dz = tf.mul(p, tf.reshape(tf.neg(dy), [N, 1]));
-        // Where the token is, the two terms are put together before they are large: 1 − p keeps its digits as −(e^ℓ − 1).
-        return tf.tensorScatterUpdate(dz, places, tf.neg(tf.mul(dy, tf.expm1(own))));
+        const [others, L, ahead, places] = saved as [TF.Tensor2D, TF.Tensor2D, TF.Tensor1D, TF.Tensor2D];
+        // σ(γ) to the last digits far below 0 too, where a sigmoid may be approximated.
+        const rest = tf.div(tf.exp(tf.minimum(ahead, 0)), tf.add(tf.exp(tf.neg(tf.abs(ahead))), 1));
+        const own = tf.mul(dy, rest);
+        const dz = tf.mul(tf.exp(tf.sub(others, L)), tf.reshape(tf.neg(own), [N, 1]));
+        return tf.tensorScatterUpdate(dz, places, own);
       };
-      return { value: own, gradFunc };
+      const value = tf.neg(tf.add(tf.relu(ahead), tf.log1p(tf.exp(tf.neg(tf.abs(ahead))))));
+      return { value, gradFunc };
     });
     return logProbs(logits) as TF.Tensor1D;
   });
+}
+
+function checkTokens(tokens: TF.Tensor1D, V: number): void {
+  let known: ArrayLike<number>;
+  try {
+    known = tokens.dataSync();
+  } catch {
+    return; // recorded, not computed
+  }
+  for (let n = 0; n < known.length; n++)
+    if (!(known[n]! >= 0 && known[n]! < V))
+      throw failure({
+        subject: `log-probabilities of tokens, row ${n}`,
+        wrong: 'no such token',
+        got: known[n]!,
+        expected: `0 to ${V - 1}`,
+        fix: 'Leave out the rows that stand for no token, or mask them after giving them a token that there is.',
+      });
 }

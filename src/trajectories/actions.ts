@@ -1,5 +1,6 @@
 import { ActionConfig, type ActionConfigInput } from '../schema/action-config.ts';
 import type { Episode } from '../schema/episode.ts';
+import { parseConfig } from '../schema/parse-config.ts';
 import type { Store } from '../store/store.ts';
 import { actionRows } from './action-rows.ts';
 import type { SparseRows } from './sparse.ts';
@@ -16,7 +17,7 @@ export async function actionFeatures(
   t: Trajectories,
   config: ActionConfigInput = {},
 ): Promise<SparseRows> {
-  const rows = actionRows(t, ActionConfig.parse(config));
+  const rows = actionRows(t, parseConfig(ActionConfig, config, 'action feature settings'));
   await scanTexts(store, t, rows.visit);
   return rows.finish();
 }
@@ -27,7 +28,7 @@ export function actionFeaturesFromEpisodes(
   t: Trajectories,
   config: ActionConfigInput = {},
 ): SparseRows {
-  const rows = actionRows(t, ActionConfig.parse(config));
+  const rows = actionRows(t, parseConfig(ActionConfig, config, 'action feature settings'));
   walkTexts(episodes, t, rows.visit);
   return rows.finish();
 }

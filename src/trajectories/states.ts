@@ -1,4 +1,5 @@
 import type { Episode } from '../schema/episode.ts';
+import { parseConfig } from '../schema/parse-config.ts';
 import { StateConfig, type StateConfigInput } from '../schema/state-config.ts';
 import type { Store } from '../store/store.ts';
 import type { SparseRows } from './sparse.ts';
@@ -20,7 +21,7 @@ export async function stateFeatures(
   t: Trajectories,
   config: StateConfigInput = {},
 ): Promise<SparseRows> {
-  const rows = stateRows(t, StateConfig.parse(config));
+  const rows = stateRows(t, parseConfig(StateConfig, config, 'state feature settings'));
   await scanTexts(store, t, rows.visit);
   return rows.finish();
 }
@@ -31,7 +32,7 @@ export function stateFeaturesFromEpisodes(
   t: Trajectories,
   config: StateConfigInput = {},
 ): SparseRows {
-  const rows = stateRows(t, StateConfig.parse(config));
+  const rows = stateRows(t, parseConfig(StateConfig, config, 'state feature settings'));
   walkTexts(episodes, t, rows.visit);
   return rows.finish();
 }

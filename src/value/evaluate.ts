@@ -1,5 +1,6 @@
 import { failure } from '../schema/error.ts';
 import { type Evaluation, EvaluationConfig } from '../schema/evaluation.ts';
+import { parseConfig } from '../schema/parse-config.ts';
 import { stageSums } from '../weights/carried.ts';
 import { type EpisodeWeights, episodeWeights } from '../weights/episode-weights.ts';
 import type { LogRatios } from '../weights/ratios.ts';
@@ -22,7 +23,7 @@ export function evaluate(
   weights?: EpisodeWeights,
   inputs: ModelInputs = {},
 ): Evaluation {
-  const settings = EvaluationConfig.parse(config);
+  const settings = parseConfig(EvaluationConfig, config, 'evaluation settings');
   const w = weights ?? episodeWeights(ratios, settings.discount);
   if (w.n === 0) throw nothingLeft(ratios);
   const { tail, context, logged } = frame(ratios, w, settings.level);

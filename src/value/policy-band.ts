@@ -2,6 +2,7 @@ import { simultaneous } from '../math/simultaneous.ts';
 import { failure } from '../schema/error.ts';
 import type { Estimate, Interval } from '../schema/estimate.ts';
 import { EvaluationConfig } from '../schema/evaluation.ts';
+import { parseConfig } from '../schema/parse-config.ts';
 import type { ComparedValue, PolicyBand } from '../schema/policy-comparison.ts';
 import type { Warning } from '../schema/warning.ts';
 import { stageSums } from '../weights/carried.ts';
@@ -37,7 +38,7 @@ export function policyBand(
   config: Partial<EvaluationConfig> = {},
   estimator: Estimator = bandEstimator(DEFAULT_ESTIMATOR),
 ): PolicyBand {
-  const settings = EvaluationConfig.parse(config);
+  const settings = parseConfig(EvaluationConfig, config, 'evaluation settings');
   const { level, replicates, seed } = settings;
   const warnings: Warning[] = [];
   const weights = onCommonEpisodes(targets).map((ratios) => episodeWeights(ratios, settings.discount));

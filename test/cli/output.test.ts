@@ -73,7 +73,7 @@ test('a full disk behind standard output is one line', () => {
 
 test.each([
   [['ingest', 'a.jsonl', '--store', ':memory:'], 2, /--store: a store in memory is gone/],
-  [['credit', '--store', 's.duckdb', '--ngrams', '1e15'], 2, /options: .*ngramDims/],
+  [['credit', '--store', 's.duckdb', '--ngrams', '1e15'], 2, /settings: .*ngramDims/],
   [['demo', '--out', 'a.jsonl'], 1, /a\.jsonl: cannot be written \(EEXIST\)/],
 ] as const)('turnwise %s is refused in a line', (args, code, message) => {
   const { status, stderr } = turnwise(...args);

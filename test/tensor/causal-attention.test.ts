@@ -120,3 +120,27 @@ test('large scores do not overflow, nothing is left behind, another shape is ref
     'causal attention, values: not the shape of the queries, got [1,1,2,1], expected [1,1,3,1]',
   );
 });
+
+test.each(['cpu', 'onnx', 'onnx-web'] as const)(
+  'on %s: what is not a number, and scores beyond all numbers, stay visible',
+  async (backend) => {
+    tensors = await openTensors({ backend, threads: 1 });
+    const { tf } = tensors;
+    const [T, d] = [3, 2];
+    const plain = tf.tensor4d([1, 2, 3, 4, 5, 6], [1, 1, T, d]);
+    const broken = tf.tensor4d([1, 2, Number.NaN, 4, 5, 6], [1, 1, T, d]);
+    const rows = async (q: Tensor4D, k: Tensor4D) => {
+      const o = await causalAttention(tf, q, k, plain).data();
+      return Array.from({ length: T }, (_, i) => o.slice(i * d, (i + 1) * d).some(Number.isNaN));
+    };
+    expect(await rows(broken, plain)).toEqual([false, true, false]); // a query: its own row
+    expect((await rows(plain, broken)).slice(1)).toEqual([true, true]); // a key: every row that sees it, at least
+    const huge = tf.fill([1, 1, T, d], 1e20) as Tensor4D;
+    expect(await rows(huge, huge)).toEqual([true, true, true]);
+    const [dq] = tf.grads((q, k) => causalAttention(tf, q as Tensor4D, k as Tensor4D, plain))([
+      broken,
+      plain,
+    ]);
+    expect([...(await dq!.data())].map(Number.isNaN).slice(2, 4)).toEqual([true, true]);
+  },
+);

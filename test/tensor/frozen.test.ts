@@ -98,7 +98,9 @@ describe('bound once', () => {
     const plain = tf.tensor2d([1, 2, 3, 4], [2, 2]);
     const frozen = await freeze(plain);
     for (const x of [1, 2, 3]) {
-      const y = tf.tidy(() => tf.add(tf.mul(tf.tensor1d([x]), tf.sum(tf.reshape(frozen, [4]))), tf.sum(frozen)));
+      const y = tf.tidy(() =>
+        tf.add(tf.mul(tf.tensor1d([x]), tf.sum(tf.reshape(frozen, [4]))), tf.sum(frozen)),
+      );
       expect((await y.data())[0]).toBe(10 * x + 10);
     }
     expect(runs).toEqual([1, 1, 1]); // the list of one alone

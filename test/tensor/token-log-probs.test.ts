@@ -1,4 +1,4 @@
-import type { Tensor2D } from '@tensorflow/tfjs';
+import type { Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
 import { openTensors, type Tensors } from '../../src/tensor/open-tensors.ts';
@@ -45,19 +45,44 @@ test.each(['cpu', 'onnx'] as const)('on %s: ln p of each token, gradient dℓ (1
   await fc.assert(law, { numRuns: 25 });
 });
 
-test('a token all but certain keeps its digits, one all but impossible is no infinity, a forbidden one is', async () => {
-  tensors = await openTensors({ backend: 'onnx', threads: 1 });
-  const { tf } = tensors;
-  // p of the second token is e^−20: ℓ of the first is −2.06e-9, where 1 − p in float32 is 0.
-  const z = tf.tensor2d([0, -20, 0, -200, 5, -Infinity], [3, 2]);
-  const ids = tf.tensor1d([0, 1, 1], 'int32');
-  const l = await tokenLogProbs(tf, z, ids).data();
-  expect(l[1]).toBe(-200);
-  expect(l[2]).toBe(-Infinity);
-  const [dz] = tf.grads((x) => tokenLogProbs(tf, x as Tensor2D, ids))([z], tf.ones([3]));
-  const found = await dz!.data();
-  expectClose([found[1]! / Math.exp(-20), found[2]!, found[3]!], [-1, -1, 1], 1e-5, 'dz');
-});
+test.each(['cpu', 'onnx', 'onnx-web'] as const)(
+  'on %s: a token all but certain keeps its digits, one all but impossible is no infinity, a forbidden one is',
+  async (backend) => {
+    tensors = await openTensors({ backend, threads: 1 });
+    const { tf } = tensors;
+    const gaps = [0, 5, 15, 17, 30, 60, -20, -200, -3e4];
+    const z = tf.tensor2d(
+      gaps.flatMap((gap) => [gap, 0]),
+      [gaps.length, 2],
+    );
+    const ids = tf.zeros([gaps.length], 'int32') as Tensor1D;
+    // ln p = −ln(1 + e^−gap) and 1 − p = 1/(1 + e^gap), of doubles
+    const logs = gaps.map((gap) => -Math.max(0, -gap) - Math.log1p(Math.exp(-Math.abs(gap))));
+    const rests = gaps.map((gap) =>
+      gap > 0 ? Math.exp(-gap) / (1 + Math.exp(-gap)) : 1 / (1 + Math.exp(gap)),
+    );
+    const l = await tokenLogProbs(tf, z, ids).data();
+    const dz = await tf
+      .grads((x) => tokenLogProbs(tf, x as Tensor2D, ids))([z])[0]!
+      .data();
+    gaps.forEach((gap, k) => {
+      expect(l[k]! / logs[k]!, `ℓ at ${gap}`).toBeCloseTo(1, 5);
+      expect(dz[2 * k]! / rests[k]!, `dz at ${gap}`).toBeCloseTo(1, 5);
+      expect(dz[2 * k + 1]! / -rests[k]!, `the other's dz at ${gap}`).toBeCloseTo(1, 5);
+    });
+    const forbidden = tf.tensor2d([5, -Infinity, -Infinity, 5, -Infinity, 1, 2, -Infinity], [2, 4]);
+    const found = await tokenLogProbs(tf, forbidden, tf.tensor1d([1, 1], 'int32')).data();
+    expect(found[0]).toBe(-Infinity);
+    expect(found[1]).toBeCloseTo(-Math.log1p(Math.E), 5); // the others: one of e² beside e¹
+    const alone = tf.tensor2d([7, 7], [2, 1]);
+    expect(
+      [...(await tokenLogProbs(tf, alone, tf.tensor1d([0, 0], 'int32')).data())].map((y) => y + 0),
+    ).toEqual([0, 0]);
+    const broken = tf.tensor2d([1, Number.NaN, 1, 1], [2, 2]);
+    const visible = await tokenLogProbs(tf, broken, tf.tensor1d([0, 0], 'int32')).data();
+    expect([...visible].map(Number.isNaN)).toEqual([true, false]);
+  },
+);
 
 test('nothing is left behind; a token outside the vocabulary and another number of tokens are refused', async () => {
   tensors = await openTensors({ backend: 'onnx', threads: 1 });
@@ -67,8 +92,16 @@ test('nothing is left behind; a token outside the vocabulary and another number 
   const before = tf.memory().numTensors;
   expectClose(await tokenLogProbs(tf, z, ids).data(), [-Math.log(3), -Math.log(3)], 1e-6, 'ℓ');
   expect(tf.memory().numTensors).toBe(before + 1);
-  const outside = async () => tokenLogProbs(tf, z, tf.tensor1d([0, 3], 'int32')).data();
-  await expect(outside()).rejects.toThrow(/out of|index/i);
+  for (const [token, row] of [
+    [3, 1],
+    [-1, 0],
+  ] as const)
+    expect(() => tokenLogProbs(tf, z, tf.tensor1d(row === 1 ? [0, token] : [token, 0], 'int32'))).toThrow(
+      `log-probabilities of tokens, row ${row}: no such token, got ${token}, expected 0 to 2`,
+    );
+  // Tokens that are computed are looked at as they are used.
+  const late = async () => tokenLogProbs(tf, z, tf.add(ids, tf.scalar(1, 'int32')) as Tensor1D).data();
+  await expect(late()).rejects.toThrow(/the run failed.*index/);
   expect(() => tokenLogProbs(tf, z, tf.tensor1d([0], 'int32'))).toThrow(
     'log-probabilities of tokens: not one token a row of logits, got int32 [1] and logits [2,3], expected int32 [2]',
   );

@@ -104,10 +104,6 @@ const onFloats = (own: Op): Op => ({
   emit: (e, [x], node, self) => own.emit(e, [e.cast(x!, 'float32')], node, self),
 });
 
-/** x above α, else 0. TensorFlow.js has no kernel of this name: `dropBelow` calls it where it is. */
-const THRESHOLDED = op('ThresholdedRelu', (e, [x], { alpha }) =>
-  e.node('ThresholdedRelu', [x!], { alpha: { float: alpha as number } }),
-);
 const LEAKY = op('LeakyRelu', (e, [x], { alpha }) =>
   e.node('LeakyRelu', [x!], { alpha: { float: alpha as number } }),
 );
@@ -139,8 +135,6 @@ export const elementwise: Kernels = {
     const limits = { low: attrs.clipValueMin, high: attrs.clipValueMax };
     return backend.record(CLIP, [x], limits, x.shape, x.dtype);
   },
-  ThresholdedRelu: ({ inputs, attrs, backend }) =>
-    backend.record(THRESHOLDED, [inputs.x!], { alpha: attrs.alpha }, inputs.x!.shape, 'float32'),
   EluGrad: ({ inputs: { dy, y }, backend }) => backend.record(ELU_GRAD, [dy!, y!], {}, y!.shape, 'float32'),
   LogicalNot: ({ inputs, backend }) => backend.record(one('Not'), [inputs.x!], {}, inputs.x!.shape, 'bool'),
 };
