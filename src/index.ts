@@ -51,20 +51,26 @@ export { appendArrow, exportArrow, fromIpc, tableToArrow, toIpc } from './store/
 export { exportParquet, importParquet } from './store/parquet.ts';
 export { queryRows, scan } from './store/query.ts';
 export { openStore, Store } from './store/store.ts';
-export { type AdamW, AdamWConfig, adamw } from './tensor/adamw.ts';
+export { type AdamW, AdamWConfig, adamw, disposeAdamW } from './tensor/adamw.ts';
 export { BACKENDS, type BackendName } from './tensor/backends.ts';
 export { causalAttention } from './tensor/causal-attention.ts';
 export { loadCheckpoint, saveCheckpoint } from './tensor/checkpoint.ts';
 export { devices } from './tensor/devices.ts';
 export { type Doubles, openDoubles } from './tensor/doubles.ts';
+export type { Tf } from './tensor/engine.ts';
 export type { Freezer } from './tensor/freeze.ts';
 export { freezeSafetensors } from './tensor/freeze-safetensors.ts';
 export { gradientStep, type StepResult } from './tensor/gradient-step.ts';
-export { type Layer, mlp, mlpForward, mlpParameters } from './tensor/mlp.ts';
-export { openTensors, type TensorMemory, type Tensors } from './tensor/open-tensors.ts';
+export { type Activation, type Layer, type MlpShape, mlp, mlpForward, mlpParameters } from './tensor/mlp.ts';
+export { openTensors, type TensorMemory, type TensorSettings, type Tensors } from './tensor/open-tensors.ts';
 export { rmsNorm } from './tensor/rms-norm.ts';
-export { openSafetensors, type SafetensorsFile, writeSafetensors } from './tensor/safetensors.ts';
-export type { SafeEntry } from './tensor/safetensors-header.ts';
+export {
+  openSafetensors,
+  type SafeTensor,
+  type SafetensorsFile,
+  writeSafetensors,
+} from './tensor/safetensors.ts';
+export type { SafeEntry, SafeType } from './tensor/safetensors-header.ts';
 export { tokenLogProbs } from './tensor/token-log-probs.ts';
 export { actionFeatures } from './trajectories/actions.ts';
 export { trajectoriesFromEpisodes } from './trajectories/build.ts';

@@ -17,7 +17,9 @@ export const Devices = z.strictObject({
       productSeconds: z
         .number()
         .nullable()
-        .describe('A float32 product, 1024 × 1024 by 1024 × 1024, its result read; median of several.'),
+        .describe(
+          'A float32 product, 1024 × 1024 by 1024 × 1024, its result read; median of several, or the one run where that takes 2 s.',
+        ),
       productGflops: z.number().nullable().describe('2 · 1024³ operations over those seconds, in 10⁹.'),
       stepSeconds: z
         .number()

@@ -81,7 +81,12 @@ export interface AdamW {
   busy: boolean;
 }
 
-/** An optimiser at step 0 of these parameters, by name. */
+/**
+ * An optimiser at step 0 of these parameters, by name. Unless told otherwise: α = 1e-3, β = 0.9 and 0.999, ε = 1e-8,
+ * a decoupled weight decay of 0.01 on all parameters (`decayed: 'matrices'`: not on biases and gains), no clipping;
+ * `maxNorm` clips by the norm over all gradients together.
+ * @throws where a parameter is no trainable float32 variable
+ */
 export function adamw(
   { tf }: Pick<Tensors, 'tf'>,
   parameters: Readonly<Record<string, Variable>>,
@@ -90,14 +95,19 @@ export function adamw(
   const own = parseConfig(AdamWConfig, config, 'adamw settings');
   const named = Object.entries(parameters);
   if (named.length === 0) throw failure({ subject: 'optimiser', wrong: 'there is no parameter to train' });
-  for (const [name, { dtype }] of named)
-    if (dtype !== 'float32')
+  for (const [name, parameter] of named) {
+    const isVariable = parameter instanceof tf.Variable;
+    if (!isVariable || parameter.dtype !== 'float32' || !parameter.trainable)
       throw failure({
         subject: `parameter ${name}`,
         wrong: 'cannot be trained',
-        got: dtype,
-        expected: 'float32',
+        got: isVariable
+          ? `${parameter.dtype}${parameter.trainable ? '' : ', not trainable'}`
+          : shownAs(parameter),
+        expected: 'a trainable float32 variable, by its name',
+        fix: 'mlpParameters gives those of layers; tf.variable makes one.',
       });
+  }
   // Written as values, not filled by an operation: the first step then runs the same graph as every other.
   const zeros = () =>
     Object.fromEntries(
@@ -108,6 +118,9 @@ export function adamw(
     );
   return { config: own, parameters, m: zeros(), v: zeros(), step: 0, busy: false };
 }
+
+const shownAs = (x: unknown): string =>
+  x !== null && typeof x === 'object' ? (x.constructor?.name ?? 'an object') : typeof x;
 
 /** Disposes what the optimiser keeps; the parameters are their owner's. */
 export function disposeAdamW({ m, v }: AdamW): void {

@@ -11,7 +11,7 @@ export type BackendName = (typeof BACKENDS)[number];
  */
 export const DEFAULT_ORDER = ['onnx', 'onnx-web', 'cpu'] as const satisfies readonly BackendName[];
 
-/** The variable that names a backend for every command. */
+/** The variable that names a backend where openTensors is told none. */
 export const VARIABLE = 'TURNWISE_BACKEND';
 
 /** @throws a usage error where no backend has this name */

@@ -14,6 +14,10 @@ const GROUPS = [
   ['adamw.v', 'v'],
 ] as const;
 
+/**
+ * Writes parameters, moments, step count and configuration as one safetensors file, whole or not at all.
+ * @throws while a step is on its way
+ */
 export async function saveCheckpoint(optimiser: AdamW, path: string): Promise<void> {
   checkIdle(optimiser, path);
   const tensors: Record<string, SafeTensor> = {};
@@ -86,7 +90,10 @@ function checkMetadata({ path, metadata }: SafetensorsFile, config: AdamWConfig)
         wrong: `was trained with another ${key}`,
         got: `${own[key]}`,
         expected: `${config[key]}`,
-        fix: 'Make the optimiser with the configuration of the checkpoint.',
+        fix:
+          key === 'learningRate'
+            ? 'Make the optimiser with that of the checkpoint; gradientStep takes another for each step.'
+            : 'Make the optimiser with the configuration of the checkpoint.',
       });
   return step;
 }

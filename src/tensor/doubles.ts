@@ -113,6 +113,13 @@ function compile(
 }
 
 function check(name: string, x: Float64Array, rows: number, columns: number): void {
+  if (!(x instanceof Float64Array))
+    throw failure({
+      subject: `matrix ${name}`,
+      wrong: 'holds no doubles',
+      got: Object.prototype.toString.call(x).slice(8, -1),
+      expected: 'Float64Array',
+    });
   if (x.length !== rows * columns)
     throw failure({
       subject: `matrix ${name}`,

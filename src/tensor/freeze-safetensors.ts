@@ -1,7 +1,18 @@
 import type { Tensor } from '@tensorflow/tfjs';
-import { failure } from '../schema/error.ts';
+import { failure, TurnwiseError } from '../schema/error.ts';
 import type { Freezer } from './freeze.ts';
 import { openSafetensors } from './safetensors.ts';
+
+/** The failure of one of many says which. */
+async function named<T>(name: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (cause) {
+    if (!(cause instanceof TurnwiseError)) throw cause;
+    const hint = / cannot be frozen /.test(cause.message) ? ' "names" leaves it out.' : '';
+    throw new TurnwiseError(`tensor ${JSON.stringify(name)}: ${cause.message}${hint}`, cause.exitCode, cause);
+  }
+}
 
 /**
  * The tensors of a safetensors file as constants that stay in it, by name: its header is read, its values are not.
@@ -26,7 +37,7 @@ export async function freezeSafetensors(
           got: JSON.stringify(name),
           expected: `one of its ${file.entries.size}`,
         });
-      frozen.set(name, await tensors.freezeFile(path, entry));
+      frozen.set(name, await named(name, tensors.freezeFile(path, entry)));
     }
     return frozen;
   } catch (error) {

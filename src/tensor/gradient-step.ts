@@ -11,6 +11,7 @@
  */
 import type { Scalar, Tensor, Tensor1D } from '@tensorflow/tfjs';
 import { failure } from '../schema/error.ts';
+import { known } from '../schema/known.ts';
 import { type AdamW, adamwUpdate, stepScalars } from './adamw.ts';
 import type { Tensors } from './open-tensors.ts';
 
@@ -32,8 +33,9 @@ export async function gradientStep(
   { tf }: Pick<Tensors, 'tf'>,
   optimiser: AdamW,
   loss: () => Scalar,
-  { learningRate = optimiser.config.learningRate }: { readonly learningRate?: number | undefined } = {},
+  settings: { readonly learningRate?: number | undefined } = {},
 ): Promise<StepResult> {
+  const { learningRate = optimiser.config.learningRate } = known('gradientStep', settings, ['learningRate']);
   const step = optimiser.step + 1;
   const subject = `step ${step}`;
   if (!(learningRate >= 0 && learningRate < Infinity))

@@ -6,6 +6,7 @@
  */
 import { type Random, random } from '../math/random.ts';
 import { failure } from '../schema/error.ts';
+import { known } from '../schema/known.ts';
 import { type BackendName, backendName, DEFAULT_ORDER, VARIABLE } from './backends.ts';
 import { type Engine, type EngineStats, startEngine, type Tf } from './engine.ts';
 import type { Freezer } from './freeze.ts';
@@ -23,6 +24,7 @@ export interface TensorSettings {
 }
 
 export interface Tensors extends Freezer {
+  /** TensorFlow.js, on this backend. @throws after close */
   readonly tf: Tf;
   readonly backend: BackendName;
   /** `onnxruntime-node 1.30.0, cpu, 2 threads` */
@@ -34,7 +36,10 @@ export interface Tensors extends Freezer {
   /** The stream that initial values are drawn from; drawing moves it on. */
   readonly random: Random;
   memory(): TensorMemory;
-  /** Releases compiled graphs; tensors that are left hold no value any more. */
+  /**
+   * Releases compiled graphs. What has been computed can still be read; steps, frozen tensors and `tf` of this record
+   * are refused from then on. A `tf` kept beside it goes on, on the backend that is opened next or in plain JavaScript.
+   */
   close(): Promise<void>;
 }
 
@@ -44,6 +49,8 @@ export interface TensorMemory extends EngineStats {
   readonly rss: number;
 }
 
+const NAMES = ['backend', 'seed', 'threads', 'graphs'] as const;
+
 let opened: BackendName | 'one being opened' | null = null;
 
 /**
@@ -51,7 +58,7 @@ let opened: BackendName | 'one being opened' | null = null;
  * @throws where the backend that is asked for is not there, with the reason, and where another is open
  */
 export async function openTensors(settings: TensorSettings = {}): Promise<Tensors> {
-  const { seed = 0, threads, graphs } = settings;
+  const { seed = 0, threads, graphs } = known('openTensors', settings, NAMES);
   if (threads !== undefined && !(Number.isSafeInteger(threads) && threads >= 1))
     throw failure({
       subject: 'threads',
@@ -87,8 +94,20 @@ export async function openTensors(settings: TensorSettings = {}): Promise<Tensor
     opened = name;
     let closing: Promise<void> | null = null;
     const choice = asked ? `asked for${asked.by}` : `the first that runs here of ${DEFAULT_ORDER.join(', ')}`;
+    const { freeze, freezeFile } = engine.freezer;
+    const unclosed = (): void => {
+      if (closing === null) return;
+      throw failure({
+        subject: `tensors on ${name}`,
+        wrong: 'have been closed',
+        fix: 'Close once all is done, or open them again.',
+      });
+    };
     return {
-      tf,
+      get tf() {
+        unclosed();
+        return tf;
+      },
       backend: name,
       label: engine.label,
       why: [`${name}: ${engine.label}; ${choice}`, ...missing.map((m) => `no ${m.name}: ${m.whyNot}`)].join(
@@ -97,7 +116,14 @@ export async function openTensors(settings: TensorSettings = {}): Promise<Tensor
       threads: engine.threads,
       seed,
       random: rng,
-      ...engine.freezer,
+      async freeze(tensor) {
+        unclosed();
+        return freeze(tensor);
+      },
+      async freezeFile(path, place) {
+        unclosed();
+        return freezeFile(path, place);
+      },
       memory: () => ({
         tensors: tf.memory().numTensors,
         ...engine.stats(),

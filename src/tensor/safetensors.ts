@@ -76,6 +76,14 @@ export async function writeSafetensors(
   for (const [name, { dtype, shape, values }] of sorted) {
     const subject = `tensor ${JSON.stringify(name)}`;
     if (name === '__metadata__') throw failure({ subject, wrong: 'is a name that the format keeps' });
+    if (BYTES[dtype] === undefined || !ArrayBuffer.isView(values) || !Array.isArray(shape))
+      throw failure({
+        subject,
+        wrong: 'is nothing that the format can hold',
+        got: `dtype ${JSON.stringify(dtype)}, values ${ArrayBuffer.isView(values) ? values.constructor.name : typeof values}`,
+        expected: `{ dtype: one of ${Object.keys(BYTES).join(', ')}, shape, values: a typed array }`,
+        fix: 'Of a tensor the values are "await tensor.data()".',
+      });
     const size = shape.reduce((n, d) => n * d, 1);
     if (size !== values.length)
       throw failure({

@@ -2,13 +2,19 @@ import { TurnwiseError } from '../schema/error.ts';
 
 const LENGTH = 200;
 
+/** What to do about a package that is not there. */
+const HOW: Readonly<Record<string, string>> = {
+  'onnxruntime-node':
+    ' (npm leaves it out where its installer cannot download; with ONNXRUNTIME_NODE_INSTALL=skip set, it stays)',
+};
+
 /** Why a package does not load, in one line. */
 export function whyNotLoaded(name: string, error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   const missing = code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND';
   // A package that is there and misses a part of its own names that part, or a folder of its own.
   if (missing && new RegExp(`^Cannot find (?:package|module) '${name}'`).test(message))
-    return `the package ${name} is not installed`;
+    return `the package ${name} is not installed${HOW[name] ?? ''}`;
   return `${name} does not load: ${oneLine(error)}`;
 }
 

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { normal, random } from '../../src/math/random.ts';
 import { AdamWConfig, adamw, disposeAdamW } from '../../src/tensor/adamw.ts';
 import { gradientStep } from '../../src/tensor/gradient-step.ts';
+import { mlp, mlpParameters } from '../../src/tensor/mlp.ts';
 import { openTensors, type Tensors } from '../../src/tensor/open-tensors.ts';
 
 let tensors: Tensors;
@@ -97,7 +98,21 @@ test('what cannot be trained is refused', async () => {
   expect(() => adamw(tensors, {})).toThrow(/optimiser: there is no parameter to train/);
   const whole = tf.variable(tf.tensor1d([1], 'int32'));
   expect(() => adamw(tensors, { whole })).toThrow(
-    /parameter whole: cannot be trained, got int32, expected float32/,
+    'parameter whole: cannot be trained, got int32, expected a trainable float32 variable, by its name. mlpParameters gives those of layers; tf.variable makes one.',
   );
-  expect(() => adamw(tensors, { x: tf.variable(tf.ones([1])) }, { beta1: 1 })).toThrow(/beta1/);
+  expect(() => adamw(tensors, { x: tf.variable(tf.ones([1])) }, { beta1: 1 })).toThrow(
+    /adamw settings: beta1: /,
+  );
+  const still = tf.variable(tf.ones([1]), false);
+  expect(() => adamw(tensors, { still })).toThrow(
+    'parameter still: cannot be trained, got float32, not trainable',
+  );
+  expect(() => adamw(tensors, { plain: tf.ones([1]) as never })).toThrow(
+    'parameter plain: cannot be trained, got Tensor',
+  );
+  const layers = mlp(tensors, { sizes: [2, 1] });
+  expect(() => adamw(tensors, layers as never)).toThrow('parameter 0: cannot be trained, got Object');
+  expect(() => adamw(tensors, mlpParameters(layers), { lr: 1 } as never)).toThrow(
+    /adamw settings: Unrecognized key: "lr". There are learningRate, beta1/,
+  );
 });

@@ -60,6 +60,9 @@ test('what is not a number stays visible; another number of values is refused', 
   await expect(doubles.gram(new Float64Array(5), 2, 3)).rejects.toThrow(
     'matrix X: holds another number of values, got 5, expected 2 × 3',
   );
+  await expect(doubles.gram(new Float32Array(6) as never, 2, 3)).rejects.toThrow(
+    'matrix X: holds no doubles, got Float32Array, expected Float64Array',
+  );
   await expect(doubles.product(new Float64Array(2), new Float64Array(3), 1, 2, 2)).rejects.toThrow(
     'matrix B',
   );

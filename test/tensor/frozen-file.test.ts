@@ -78,6 +78,13 @@ describe.each(['onnx', 'onnx-web', 'cpu'] as const)('on %s', (backend) => {
     await expect(freezeSafetensors(tensors, path, ['a', 'c'])).rejects.toThrow(
       `${path}: no such tensor, got "c", expected one of its 2`,
     );
+    await writeSafetensors(path, {
+      a: { dtype: 'F32', shape: [2], values: a },
+      mask: { dtype: 'BOOL', shape: [1], values: Uint8Array.of(1) },
+    });
+    await expect(freezeSafetensors(tensors, path)).rejects.toThrow(
+      /^tensor "mask": .*cannot be frozen in their file, got BOOL, .* "names" leaves it out\.$/,
+    );
     expect(tensors.memory().tensors).toBe(held + 1); // the product
   });
 

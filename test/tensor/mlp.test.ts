@@ -91,3 +91,21 @@ test('parameters by name; a shape that does not fit as TensorFlow.js names it; n
   for (const sizes of [[], [2], [2, 0], [2, 1.5], [2, -1]])
     expect(() => mlp(tensors, { sizes })).toThrow(/mlp: no such layers/);
 });
+
+test('an activation, a setting, an input that there is not: refused by name', async () => {
+  tensors = await openTensors({ backend: 'cpu' });
+  const { tf } = tensors;
+  expect(() => mlp(tensors, { sizes: [2, 1], activation: 'silu' as never })).toThrow(
+    'mlp: no such activation, got silu, expected one of relu, tanh, gelu',
+  );
+  expect(() => mlp(tensors, { sizes: [2, 1], activaton: 'tanh' } as never)).toThrow(
+    'mlp: no such setting, got activaton, expected among sizes, activation',
+  );
+  const [layer] = mlp(tensors, { sizes: [2, 1] });
+  expect(() => mlpForward(tf, [{ ...layer!, activation: undefined as never }], tf.ones([1, 2]))).toThrow(
+    'layer: no such activation, got undefined, expected one of relu, tanh, gelu, identity',
+  );
+  expect(() => mlpForward(tf, [layer!], tf.ones([2]))).toThrow(
+    'mlp, inputs: not rows of numbers, got [2], expected [rows, 2]',
+  );
+});

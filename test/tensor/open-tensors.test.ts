@@ -3,6 +3,9 @@ import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { normal, random } from '../../src/math/random.ts';
+import { adamw } from '../../src/tensor/adamw.ts';
+import { gradientStep } from '../../src/tensor/gradient-step.ts';
+import { mlp, mlpParameters } from '../../src/tensor/mlp.ts';
 import { openTensors, type Tensors } from '../../src/tensor/open-tensors.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -77,6 +80,36 @@ test('TURNWISE_BACKEND chooses, and an argument chooses before it', async () => 
   tensors = await openTensors({ backend: 'onnx', threads: 1 });
   expect(tensors.backend).toBe('onnx');
   expect(tensors.why).toMatch(/, cpu, 1 thread; asked for$/);
+});
+
+test('closed, it refuses by name what would run elsewhere; what has been computed can be read', async () => {
+  const tensors = await openTensors({ backend: 'onnx', threads: 1 });
+  const { tf } = tensors;
+  const layers = mlp(tensors, { sizes: [1, 1] });
+  const optimiser = adamw(tensors, mlpParameters(layers));
+  const y = tf.add(tf.ones([2]), 1);
+  await y.data();
+  await tensors.close();
+  const closed = 'tensors on onnx: have been closed. Close once all is done, or open them again.';
+  expect(() => tensors.tf).toThrow(closed);
+  await expect(gradientStep(tensors, optimiser, () => tf.scalar(0))).rejects.toThrow(closed);
+  expect(() => adamw(tensors, mlpParameters(layers))).toThrow(closed);
+  await expect(tensors.freeze(y)).rejects.toThrow(closed);
+  await expect(tensors.freezeFile('nowhere', {} as never)).rejects.toThrow(closed);
+  expect([...(await y.data())]).toEqual([2, 2]);
+});
+
+test('a setting that nobody reads is refused', async () => {
+  await expect(openTensors({ backnd: 'cpu' } as never)).rejects.toThrow(
+    'openTensors: no such setting, got backnd, expected among backend, seed, threads, graphs',
+  );
+  const opened = await openTensors({ backend: 'cpu' });
+  tensors = opened; // closed after the test
+  const layers = mlp(tensors, { sizes: [1, 1] });
+  const optimiser = adamw(tensors, mlpParameters(layers));
+  await expect(
+    gradientStep(tensors, optimiser, () => tensors.tf.scalar(0), { rate: 1 } as never),
+  ).rejects.toThrow('gradientStep: no such setting, got rate, expected among learningRate');
 });
 
 test('a name that is no backend is a usage error that lists them', async () => {
@@ -155,7 +188,7 @@ describe('what is not there is said in one line', () => {
 
   test('no onnxruntime-node: wasm runs, and the line says why', async () => {
     expect(await said({ threads: 2 }, { node: without('onnxruntime-node') })).toMatch(
-      /^onnx-web \| onnx-web: onnxruntime-web .*, 2 threads; .*; no onnx: the package onnxruntime-node is not installed$/,
+      /^onnx-web \| onnx-web: onnxruntime-web .*, 2 threads; .*; no onnx: the package onnxruntime-node is not installed \(.*ONNXRUNTIME_NODE_INSTALL=skip.*\)$/,
     );
   });
 
@@ -167,7 +200,7 @@ describe('what is not there is said in one line', () => {
 
   test('asked for by name: refused, not replaced by another', async () => {
     expect(await said({ backend: 'onnx' }, { node: without('onnxruntime-node') })).toBe(
-      'backend onnx: is not there: the package onnxruntime-node is not installed. "turnwise devices" lists what is.',
+      'backend onnx: is not there: the package onnxruntime-node is not installed (npm leaves it out where its installer cannot download; with ONNXRUNTIME_NODE_INSTALL=skip set, it stays). "turnwise devices" lists what is.',
     );
   });
 

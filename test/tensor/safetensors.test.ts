@@ -289,6 +289,13 @@ test('what cannot be written is refused by its name, and the file before it stay
   await expect(writeSafetensors(join(folder, 'no', 'a'), {})).rejects.toThrow(
     /no\/a: cannot be written \(ENOENT\)/,
   );
+  const halfway = { dtype: 'float32', shape: [1], values: Float32Array.of(1) };
+  await expect(writeSafetensors(path, { a: halfway as never })).rejects.toThrow(
+    /tensor "a": is nothing that the format can hold, got dtype "float32", values Float32Array, expected \{ dtype: one of /,
+  );
+  await expect(
+    writeSafetensors(path, { a: { dtype: 'F32', shape: [1], values: [1] as never } }),
+  ).rejects.toThrow(/got dtype "F32", values object.*Of a tensor the values are "await tensor.data\(\)"/);
   mkdirSync(join(folder, 'taken'));
   await expect(writeSafetensors(join(folder, 'taken'), {})).rejects.toThrow(/taken: cannot be written \(E/);
   rmdirSync(join(folder, 'taken'));

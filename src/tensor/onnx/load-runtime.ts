@@ -6,6 +6,9 @@ import { failure } from '../../schema/error.ts';
 import { readPlace } from '../file-place.ts';
 import type { External, Numbers, Runtime, Session } from './runtime.ts';
 
+/** Whatever is less is thrown as an error, and need not be printed too. */
+const FATAL = 4;
+
 export interface RuntimeSettings {
   /** Of one operation; as many as there are cores unless told otherwise. */
   readonly threads?: number | undefined;
@@ -13,7 +16,7 @@ export interface RuntimeSettings {
 
 /** The part of onnxruntime-common that both packages share. */
 interface Ort {
-  readonly env: { readonly wasm: { numThreads?: number } };
+  readonly env: { readonly wasm: { numThreads?: number }; logLevel?: string };
   readonly Tensor: new (type: string, data: Numbers, dims: readonly number[]) => OrtTensor;
   readonly InferenceSession: {
     create(model: Uint8Array, options: Readonly<Record<string, unknown>>): Promise<OrtSession>;
@@ -38,7 +41,7 @@ export async function nativeRuntime(
     intraOpNumThreads: threads,
     interOpNumThreads: 1,
     graphOptimizationLevel: 'all',
-    logSeverityLevel: 3,
+    logSeverityLevel: FATAL,
   };
   const version = versionOf('onnxruntime-node');
   const label = `onnxruntime-node ${version}, ${provider}${provider === 'cpu' ? `, ${counted(threads)}` : ''}`;
@@ -70,7 +73,8 @@ export async function wasmRuntime({
 }: RuntimeSettings = {}): Promise<Runtime> {
   const ort = await moduleOf('onnxruntime-web');
   ort.env.wasm.numThreads = threads;
-  const options = { executionProviders: ['wasm'], graphOptimizationLevel: 'all', logSeverityLevel: 3 };
+  ort.env.logLevel = 'fatal';
+  const options = { executionProviders: ['wasm'], graphOptimizationLevel: 'all', logSeverityLevel: FATAL };
   const label = `onnxruntime-web ${versionOf('onnxruntime-web')}, wasm, ${counted(threads)}`;
   return {
     label,
