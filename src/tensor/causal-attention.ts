@@ -19,6 +19,7 @@
 import type * as TF from '@tensorflow/tfjs';
 import { failure } from '../schema/error.ts';
 import type { Tf } from './engine.ts';
+import { firstOrder } from './first-order.ts';
 
 type Tensor4D = TF.Tensor4D;
 
@@ -32,9 +33,9 @@ const LEAST = 1e-30;
 const NEVER = -1e30;
 
 /**
- * O [B, H, T, d] of queries, keys and values [B, H, T, d].
+ * O [B, H, T, d] of queries, keys and values [B, H, T, d], with c = 1/√d; as many heads of keys as of queries.
  *
- * @throws where the shapes differ
+ * @throws where the shapes differ, and on second derivatives
  */
 export function causalAttention(tf: Tf, q: Tensor4D, k: Tensor4D, v: Tensor4D): Tensor4D {
   if (q.rank !== 4)
@@ -52,6 +53,7 @@ export function causalAttention(tf: Tf, q: Tensor4D, k: Tensor4D, v: Tensor4D): 
         got: `[${x.shape}]`,
         expected: `[${q.shape}]`,
       });
+  if (q.size === 0) return tf.addN([q, k, v]);
   const [B, H, T, d] = q.shape;
   const c = 1 / Math.sqrt(d);
   const length = Math.max(SHORTEST, Math.ceil(T / MOST));
@@ -89,6 +91,7 @@ export function causalAttention(tf: Tf, q: Tensor4D, k: Tensor4D, v: Tensor4D): 
     const o = joined(parts, 2);
     save([q, k, v, o, ...weights]);
     const gradFunc = (dy: TF.Tensor, saved: TF.Tensor[]) => {
+      firstOrder(tf, 'causal attention: its gradients');
       const dO = dy as Tensor4D;
       const [q, k, v, o, ...weights] = saved as Tensor4D[] as [Tensor4D, Tensor4D, Tensor4D, Tensor4D];
       const D = tf.sum(tf.mul(dO, o), -1, true) as Tensor4D;

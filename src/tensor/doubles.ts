@@ -8,6 +8,7 @@
  * Three graphs for all sizes. Float64 in and out, row by row.
  */
 import { failure } from '../schema/error.ts';
+import { checkThreads } from './check-threads.ts';
 import { nativeRuntime, type RuntimeSettings, wasmRuntime } from './onnx/load-runtime.ts';
 import { encodeModel, type NodeProto } from './onnx/model.ts';
 import type { Runtime, Session } from './onnx/runtime.ts';
@@ -15,7 +16,7 @@ import type { Runtime, Session } from './onnx/runtime.ts';
 export interface Doubles {
   /** `onnxruntime-node 1.30.0, cpu, 2 threads` */
   readonly label: string;
-  /** XᵀX [columns × columns], symmetric to the bit, of X [rows × columns]. O(rows · columns²). */
+  /** XᵀX [columns × columns], symmetric to the bit, of X [rows × columns], not to be written to meanwhile. O(rows · columns²). */
   gram(x: Float64Array, rows: number, columns: number): Promise<Float64Array>;
   /** A B [m × n] of A [m × k] and B [k × n]. O(m k n). */
   product(a: Float64Array, b: Float64Array, m: number, k: number, n: number): Promise<Float64Array>;
@@ -29,6 +30,7 @@ const HALVED = 64;
 
 /** onnxruntime-node where it loads, else onnxruntime-web. */
 export async function openDoubles(settings: RuntimeSettings = {}): Promise<Doubles> {
+  checkThreads(settings.threads);
   const runtime = await nativeRuntime('cpu', settings).catch(() => wasmRuntime(settings));
   const [whole, halves, plain] = await Promise.all([
     compile(runtime, ['a'], ['all'], [gemm(['a', 'a'], 'all', 1)]),
@@ -40,6 +42,23 @@ export async function openDoubles(settings: RuntimeSettings = {}): Promise<Doubl
     ),
     compile(runtime, ['a', 'b'], ['ab'], [gemm(['a', 'b'], 'ab', 0)]),
   ]);
+  let closing: Promise<void> | null = null;
+  const running = new Set<Promise<unknown>>();
+  /** Closed, it refuses; closing waits for what runs. */
+  const run = async (session: Session, feeds: Parameters<Session['run']>[0]) => {
+    if (closing !== null) throw failure({ subject: 'doubles', wrong: 'have been closed' });
+    const own = session.run(feeds);
+    running.add(own);
+    try {
+      return await own;
+    } finally {
+      running.delete(own);
+    }
+  };
+  const close = async () => {
+    await Promise.allSettled(running);
+    await Promise.all([whole, halves, plain].map((session) => session.release()));
+  };
   return {
     label: runtime.label,
     async gram(x, rows, columns) {
@@ -52,7 +71,7 @@ export async function openDoubles(settings: RuntimeSettings = {}): Promise<Doubl
           : [halves, { ll: [0, 0, left], lr: [0, left, columns - left], rr: [left, left, columns - left] }];
       for (let from = 0; from < rows && columns > 0; from += BLOCK) {
         const to = Math.min(rows, from + BLOCK);
-        const found = await session.run({
+        const found = await run(session, {
           a: feed(x.subarray(from * columns, to * columns), to - from, columns),
         });
         for (const [name, [i, j, width]] of Object.entries(places) as [string, [number, number, number]][])
@@ -66,12 +85,10 @@ export async function openDoubles(settings: RuntimeSettings = {}): Promise<Doubl
       check('A', a, m, k);
       check('B', b, k, n);
       if (m === 0 || k === 0 || n === 0) return new Float64Array(m * n);
-      const { ab } = await plain.run({ a: feed(a, m, k), b: feed(b, k, n) });
+      const { ab } = await run(plain, { a: feed(a, m, k), b: feed(b, k, n) });
       return ab as Float64Array;
     },
-    close: async () => {
-      await Promise.all([whole, halves, plain].map((session) => session.release()));
-    },
+    close: () => (closing ??= close()),
   };
 }
 
@@ -120,7 +137,7 @@ function check(name: string, x: Float64Array, rows: number, columns: number): vo
       got: Object.prototype.toString.call(x).slice(8, -1),
       expected: 'Float64Array',
     });
-  if (x.length !== rows * columns)
+  if (![rows, columns].every((n) => Number.isSafeInteger(n) && n >= 0) || x.length !== rows * columns)
     throw failure({
       subject: `matrix ${name}`,
       wrong: 'holds another number of values',

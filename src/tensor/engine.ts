@@ -100,7 +100,7 @@ async function recorded(
     registered: name,
     freezer: freezer(tf, recorder),
     stats: () => recorder.stats(),
-    close: () => recorder.close(),
+    close: () => recorder.close(true),
   };
 }
 

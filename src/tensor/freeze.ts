@@ -36,7 +36,9 @@ export function freezer(tf: Tf, recorder: Recorder | null): Freezer {
   return {
     async freeze<R extends Rank>(tensor: Tensor<R>): Promise<Tensor<R>> {
       if (recorder === null || tensor.size === 0) return tf.clone(tensor);
-      return constant((await tensor.data()) as Float32Array, tensor.shape, tensor.dtype) as Tensor<R>;
+      // A copy: a tensor may share the list that it was made of, and a constant of compiled graphs must not change.
+      const values = (await tensor.data()).slice() as Float32Array;
+      return constant(values, tensor.shape, tensor.dtype) as Tensor<R>;
     },
     async freezeFile(path, { dtype, shape, begin, end }) {
       const place = await placeIn(path, { dtype, shape, begin, end });

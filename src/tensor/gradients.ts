@@ -48,6 +48,7 @@ export function fillGradients(tf: Tf): void {
 function spread(tf: Tf, x: TF.Tensor, shape: readonly number[]): TF.Tensor {
   const axes = shape.flatMap((d, k) => (x.shape[k] === d ? [] : [k]));
   if (axes.length === 0) return x;
+  if (shape.includes(0)) return tf.zeros([...shape]);
   const own = tf.customGrad((given) => ({
     value: tf.broadcastTo(given as TF.Tensor, [...shape]),
     gradFunc: (dy: TF.Tensor) => tf.sum(dy, axes, true),

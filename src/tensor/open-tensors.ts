@@ -8,6 +8,7 @@ import { type Random, random } from '../math/random.ts';
 import { failure } from '../schema/error.ts';
 import { known } from '../schema/known.ts';
 import { type BackendName, backendName, DEFAULT_ORDER, VARIABLE } from './backends.ts';
+import { checkThreads } from './check-threads.ts';
 import { type Engine, type EngineStats, startEngine, type Tf } from './engine.ts';
 import type { Freezer } from './freeze.ts';
 import { fillGradients } from './gradients.ts';
@@ -59,11 +60,12 @@ let opened: BackendName | 'one being opened' | null = null;
  */
 export async function openTensors(settings: TensorSettings = {}): Promise<Tensors> {
   const { seed = 0, threads, graphs } = known('openTensors', settings, NAMES);
-  if (threads !== undefined && !(Number.isSafeInteger(threads) && threads >= 1))
+  checkThreads(threads);
+  if (graphs !== undefined && !(Number.isSafeInteger(graphs) && graphs >= 1))
     throw failure({
-      subject: 'threads',
+      subject: 'graphs',
       wrong: 'are out of range',
-      got: threads,
+      got: graphs,
       expected: 'a whole number of at least 1',
       exitCode: 2,
     });

@@ -8,13 +8,19 @@
  *
  *   dg = Σ_rows dy x r   dx = r (dy g − x r² mean(dy g x))
  *
- * Departure: ε, inside the root as in common implementations; the paper has none.
+ * Departure: ε, inside the root as in common implementations; the paper has none. Squares of more than 1e19 are none in
+ * float32, as in common implementations too.
  */
 import type * as TF from '@tensorflow/tfjs';
 import { failure } from '../schema/error.ts';
 import type { Tf } from './engine.ts';
+import { firstOrder } from './first-order.ts';
 
-/** y, of the shape of x [..., n], with gains g [n]. Cost O(size of x). */
+/**
+ * y, of the shape of x [..., n], with gains g [n]; ε is 1e-6 unless told otherwise. Cost O(size of x).
+ *
+ * @throws where there is not one gain for each number of a row, and on second derivatives
+ */
 export function rmsNorm<T extends TF.Tensor>(tf: Tf, x: T, gain: TF.Tensor, epsilon = 1e-6): T {
   const n = x.shape.at(-1);
   if (x.rank < 1 || gain.rank !== 1 || gain.shape[0] !== n)
@@ -29,6 +35,7 @@ export function rmsNorm<T extends TF.Tensor>(tf: Tf, x: T, gain: TF.Tensor, epsi
     const r = tf.rsqrt(tf.add(tf.mean(tf.square(x), -1, true), epsilon));
     save([x, gain, r]);
     const gradFunc = (dy: TF.Tensor, saved: TF.Tensor[]) => {
+      firstOrder(tf, 'RMS norms');
       const [x, gain, r] = saved as [TF.Tensor, TF.Tensor, TF.Tensor];
       const rows = [-1, n!];
       const xr = tf.mul(x, r);

@@ -13,6 +13,7 @@
 import type * as TF from '@tensorflow/tfjs';
 import { failure } from '../schema/error.ts';
 import type { Tf } from './engine.ts';
+import { firstOrder } from './first-order.ts';
 
 /** In the place of the token among the others: e to it is 0, and where there are no others it is all there is. */
 const NEVER = -1e30;
@@ -21,7 +22,7 @@ const NEVER = -1e30;
  * ℓ [N] of logits [N, V] and tokens int32 [N]; a logit of −∞ is a token that cannot be taken. Cost O(N V).
  *
  * @throws where there is not one token a row, or a token is not in 0…V − 1; where the tokens are themselves computed
- * the runtime finds out as it runs
+ * the runtime finds out as it runs; and on second derivatives
  */
 export function tokenLogProbs(tf: Tf, logits: TF.Tensor2D, tokens: TF.Tensor1D): TF.Tensor1D {
   const [N, V] = logits.shape;
@@ -32,6 +33,7 @@ export function tokenLogProbs(tf: Tf, logits: TF.Tensor2D, tokens: TF.Tensor1D):
       got: `${tokens.dtype} [${tokens.shape}] and logits [${logits.shape}]`,
       expected: `int32 [${N}]`,
     });
+  if (N === 0) return tf.sum(logits, 1);
   checkTokens(tokens, V);
   return tf.tidy(() => {
     const places = tf.stack([tf.range(0, N, 1, 'int32'), tokens], 1);
@@ -40,15 +42,21 @@ export function tokenLogProbs(tf: Tf, logits: TF.Tensor2D, tokens: TF.Tensor1D):
       // z + 0: on its cpu backend TensorFlow.js updates the tensor that it is given, in place.
       const others = tf.tensorScatterUpdate(tf.add(z, 0), places, tf.fill([N], NEVER)) as TF.Tensor2D;
       const most = tf.max(others, 1, true);
-      const L = tf.add(most, tf.log(tf.sum(tf.exp(tf.sub(others, most)), 1, true)));
-      const ahead = tf.sub(tf.reshape(L, [N]), tf.gatherND(z, places));
-      save([others, L, ahead, places]);
+      const shares = tf.exp(tf.sub(others, most));
+      const all = tf.sum(shares, 1, true);
+      // Differences of logits first: L itself is rounded at the size of the logits.
+      const ahead = tf.add(
+        tf.sub(tf.reshape(most, [N]), tf.gatherND(z, places)),
+        tf.log(tf.reshape(all, [N])),
+      );
+      save([shares, all, ahead, places]);
       const gradFunc = (dy: TF.Tensor, saved: TF.Tensor[]) => {
-        const [others, L, ahead, places] = saved as [TF.Tensor2D, TF.Tensor2D, TF.Tensor1D, TF.Tensor2D];
+        firstOrder(tf, 'log-probabilities of tokens');
+        const [shares, all, ahead, places] = saved as [TF.Tensor2D, TF.Tensor2D, TF.Tensor1D, TF.Tensor2D];
         // σ(γ) to the last digits far below 0 too, where a sigmoid may be approximated.
         const rest = tf.div(tf.exp(tf.minimum(ahead, 0)), tf.add(tf.exp(tf.neg(tf.abs(ahead))), 1));
         const own = tf.mul(dy, rest);
-        const dz = tf.mul(tf.exp(tf.sub(others, L)), tf.reshape(tf.neg(own), [N, 1]));
+        const dz = tf.mul(shares, tf.div(tf.reshape(tf.neg(own), [N, 1]), all));
         return tf.tensorScatterUpdate(dz, places, own);
       };
       const value = tf.neg(tf.add(tf.relu(ahead), tf.log1p(tf.exp(tf.neg(tf.abs(ahead))))));

@@ -144,3 +144,15 @@ test.each(['cpu', 'onnx', 'onnx-web'] as const)(
     expect([...(await dq!.data())].map(Number.isNaN).slice(2, 4)).toEqual([true, true]);
   },
 );
+
+test('no place gives none, a second derivative is refused', async () => {
+  tensors = await openTensors({ backend: 'cpu' });
+  const { tf } = tensors;
+  const none = tf.zeros([1, 2, 0, 3]) as Tensor4D;
+  expect(causalAttention(tf, none, none, none).shape).toEqual([1, 2, 0, 3]);
+  const x = tf.ones([1, 1, 2, 1]) as Tensor4D;
+  const first = tf.grad((q) => tf.square(causalAttention(tf, q as Tensor4D, x, x)));
+  expect(() => tf.grad((q) => tf.sum(first(q)))(x)).toThrow(
+    'causal attention: its gradients: have first derivatives only',
+  );
+});

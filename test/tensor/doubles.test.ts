@@ -84,3 +84,18 @@ test('onnxruntime-web does the same where onnxruntime-node does not load', async
     vi.doUnmock('onnxruntime-node');
   }
 });
+
+test('closing waits for what runs, is done once, and refuses what comes after', async () => {
+  const own = await openDoubles({ threads: 1 });
+  const x = wholes(1, 70 * 5000);
+  const running = own.product(x, x, 70, 5000, 70);
+  await Promise.all([own.close(), own.close()]);
+  expect(await running).toEqual(byHand(x, x, 70, 5000, 70));
+  await expect(own.product(x, x, 70, 5000, 70)).rejects.toThrow('doubles: have been closed');
+  await expect(openDoubles({ threads: 0 })).rejects.toThrow(
+    'threads: are out of range, got 0, expected a whole number from 1 to 256',
+  );
+  await expect(doubles.gram(new Float64Array(6), -2, -3)).rejects.toThrow(
+    'matrix X: holds another number of values',
+  );
+});

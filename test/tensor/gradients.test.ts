@@ -189,6 +189,23 @@ for (const [name, own] of Object.entries(CASES))
     );
   });
 
+test('of a sum or mean over nothing: nothing', () => {
+  for (const name of ['onnx', 'cpu'].filter((own) => own === 'cpu' || recorder !== null)) {
+    tf.setBackend(name);
+    for (const [shape, axis] of [
+      [[0]],
+      [[0, 3], 0],
+      [[0, 3], 1],
+      [
+        [2, 0],
+        [0, 1],
+      ],
+    ] as [number[], (number | number[])?][])
+      for (const f of [tf.sum, tf.mean])
+        expect(tf.grad((x) => tf.sum(f(x, axis)))(tf.zeros(shape)).shape).toEqual(shape);
+  }
+});
+
 test('a second derivative', async ({ skip }) => {
   if (recorder === null) skip(`skipped: ${missing}`);
   await tf.setBackend('onnx');

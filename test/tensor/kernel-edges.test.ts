@@ -145,3 +145,34 @@ test('profiling a kernel computes it without a synchronous read', async () => {
   expect(kernels.map((kernel) => kernel.name)).toEqual(['Square', 'Sum']);
   expect(await read(result as tf.Tensor)).toEqual([14]);
 });
+
+test('settings of an operation that are no finite numbers, or −0, are told apart', async () => {
+  const [x, n] = [tf.tensor1d([1, -2]), Number.NaN];
+  for (const value of [Infinity, -Infinity, n, 0, -0]) {
+    const padded = await read(tf.pad(x, [[1, 1]], value));
+    expect(padded, `pad with ${value}`).toEqual([value, 1, -2, value]);
+    const hot = await read(tf.oneHot(tf.tensor1d([1], 'int32'), 2, value, 5, 'float32'));
+    expect(
+      hot.map((y) => y + 0),
+      `one hot ${value}`,
+    ).toEqual([5, value + 0]);
+    const leaky = await read(tf.leakyRelu(x, value));
+    expect(leaky, `leaky by ${value}`).toEqual([1, -2 * value]);
+    expect(await read(tf.step(x, value)), `step ${value}`).toEqual([1, value]);
+  }
+});
+
+test('whole numbers over 0 and over −1, as far down as they go', async () => {
+  const least = -(2 ** 31);
+  const a = [least, least, least, 7, -7, 7, -7, 0, 5];
+  const b = [-1, 0, 1, 2, 2, -2, -2, 0, 0];
+  // Towards −∞; −2³¹ ÷ −1 is what 32 bits hold of 2³¹, and over 0 the whole number that JavaScript makes of ∞: 0.
+  const quotients = a.map((x, k) => (b[k] === 0 ? 0 : Math.floor(x / b[k]!) | 0));
+  const rests = a.map((x, k) => (b[k] === 0 ? 0 : x - b[k]! * Math.floor(x / b[k]!)));
+  const [ta, tb] = [pending(a), pending(b)];
+  expect(await read(tf.floorDiv(ta, tb))).toEqual(quotients.map((y) => y + 0));
+  expect(await read(tf.div(ta, tb))).toEqual(quotients.map((y) => y + 0));
+  expect(await read(tf.floorDiv(ta, tf.scalar(-1, 'int32')))).toEqual(a.map((x) => (-x | 0) + 0));
+  expect(await read(tf.floorDiv(ta, tf.scalar(0, 'int32')))).toEqual(a.map(() => 0));
+  expect((await read(tf.mod(ta, tb))).map((y) => y + 0)).toEqual(rests.map((y) => y + 0));
+});

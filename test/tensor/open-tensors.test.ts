@@ -89,6 +89,7 @@ test('closed, it refuses by name what would run elsewhere; what has been compute
   const optimiser = adamw(tensors, mlpParameters(layers));
   const y = tf.add(tf.ones([2]), 1);
   await y.data();
+  const pending = tf.exp(tf.ones([2]));
   await tensors.close();
   const closed = 'tensors on onnx: have been closed. Close once all is done, or open them again.';
   expect(() => tensors.tf).toThrow(closed);
@@ -97,6 +98,7 @@ test('closed, it refuses by name what would run elsewhere; what has been compute
   await expect(tensors.freeze(y)).rejects.toThrow(closed);
   await expect(tensors.freezeFile('nowhere', {} as never)).rejects.toThrow(closed);
   expect([...(await y.data())]).toEqual([2, 2]);
+  await expect(pending.data()).rejects.toThrow(/have been closed before this one was computed/);
 });
 
 test('a setting that nobody reads is refused', async () => {
@@ -108,7 +110,7 @@ test('a setting that nobody reads is refused', async () => {
   const layers = mlp(tensors, { sizes: [1, 1] });
   const optimiser = adamw(tensors, mlpParameters(layers));
   await expect(
-    gradientStep(tensors, optimiser, () => tensors.tf.scalar(0), { rate: 1 } as never),
+    gradientStep(tensors, optimiser, () => opened.tf.scalar(0), { rate: 1 } as never),
   ).rejects.toThrow('gradientStep: no such setting, got rate, expected among learningRate');
 });
 
@@ -122,6 +124,8 @@ test('a name that is no backend is a usage error that lists them', async () => {
   await expect(openTensors({ backend: 'gpu' as never })).rejects.toThrow(
     `backend: no such backend, got "gpu", ${expected}`,
   );
+  await expect(openTensors({ graphs: 0 })).rejects.toThrow(/graphs: are out of range, got 0/);
+  await expect(openTensors({ threads: 2000 })).rejects.toThrow(/threads: are out of range, got 2000/);
   await expect(openTensors({ threads: 0 })).rejects.toThrow(/threads: are out of range, got 0/);
   await expect(openTensors({ seed: 0.5, backend: 'cpu' })).rejects.toThrow(/seed must be a whole number/);
 });

@@ -85,3 +85,14 @@ test('three dimensions; rows of zeros stay zeros; other gains are refused', asyn
     'RMS norm, gains: not one for each number of a row, got [2], expected [3]',
   );
 });
+
+test('a second derivative is refused', async () => {
+  tensors = await openTensors({ backend: 'cpu' });
+  const { tf } = tensors;
+  const gain = tf.ones([2]) as Tensor1D;
+  const first = tf.grad((x) => tf.square(rmsNorm(tf, x as Tensor2D, gain)));
+  expect(first(tf.ones([1, 2])).shape).toEqual([1, 2]);
+  expect(() => tf.grad((x) => tf.sum(first(x)))(tf.ones([1, 2]))).toThrow(
+    'RMS norms: have first derivatives only, and a second is asked for. Write it with the functions of TensorFlow.js.',
+  );
+});

@@ -101,8 +101,43 @@ test('nothing is left behind; a token outside the vocabulary and another number 
     );
   // Tokens that are computed are looked at as they are used.
   const late = async () => tokenLogProbs(tf, z, tf.add(ids, tf.scalar(1, 'int32')) as Tensor1D).data();
-  await expect(late()).rejects.toThrow(/the run failed.*index/);
+  await expect(late()).rejects.toThrow(/the run failed: .*out of data bounds/);
   expect(() => tokenLogProbs(tf, z, tf.tensor1d([0], 'int32'))).toThrow(
     'log-probabilities of tokens: not one token a row of logits, got int32 [1] and logits [2,3], expected int32 [2]',
+  );
+});
+
+test.each(['cpu', 'onnx'] as const)(
+  'on %s: logits far from 0 lose no digits, and stay as they were',
+  async (backend) => {
+    tensors = await openTensors({ backend, threads: 1 });
+    const { tf } = tensors;
+    for (const offset of [30, 1e3, 1e4]) {
+      // Differences of eighths: exact in float32 up to 2^21.
+      const z = Float32Array.of(1.5, 0.25, -2, 0.5, 0, 3.125).map((x) => x + offset);
+      const logits = tf.tensor2d(z.slice(), [2, 3]);
+      const ids = tf.tensor1d([0, 1], 'int32');
+      const rows = [[...z.subarray(0, 3)], [...z.subarray(3)]].map(logSoftmax);
+      expectClose(await tokenLogProbs(tf, logits, ids).data(), [rows[0]![0]!, rows[1]![1]!], 5e-7, 'ℓ');
+      const dz = await tf
+        .grads((x) => tokenLogProbs(tf, x as Tensor2D, ids))([logits])[0]!
+        .data();
+      const expected = rows.flatMap((row, n) => row.map((l, v) => (v === n ? 1 : 0) - Math.exp(l)));
+      expectClose(dz, expected, 3e-7, 'dz');
+      expect([...(await logits.data())]).toEqual([...z]);
+    }
+  },
+);
+
+test('no row, no number; a second derivative is refused', async () => {
+  tensors = await openTensors({ backend: 'onnx', threads: 1 });
+  const { tf } = tensors;
+  const none = tf.tensor1d([], 'int32');
+  expect(tokenLogProbs(tf, tf.zeros([0, 3]), none).shape).toEqual([0]);
+  expect(tf.grad((x) => tokenLogProbs(tf, x as Tensor2D, none))(tf.zeros([0, 3])).shape).toEqual([0, 3]);
+  const ids = tf.tensor1d([0], 'int32');
+  const first = tf.grad((x) => tf.square(tokenLogProbs(tf, x as Tensor2D, ids)));
+  expect(() => tf.grad((x) => tf.sum(first(x)))(tf.zeros([1, 2]))).toThrow(
+    'log-probabilities of tokens: have first derivatives only, and a second is asked for',
   );
 });

@@ -1,4 +1,4 @@
-import type { Entry } from './entry.ts';
+import type { Attrs, Entry } from './entry.ts';
 
 /** What has to run so that some entries have a value. */
 export interface Work {
@@ -75,8 +75,20 @@ function keyOf(
     const { op, inputs, attrs } = state.node;
     key += `${op.name}(`;
     for (const input of inputs) key += `${name.get(input)},`;
-    key += `)${JSON.stringify(attrs)}${dtype[0]}${shape};`;
+    key += `)${attrsKey(attrs)}${dtype[0]}${shape};`;
   }
   for (const output of outputs) key += `>${name.get(output)}`;
+  return key;
+}
+
+/** Unlike JSON, which writes ∞, −∞ and what is not a number as null, and −0 as 0. */
+function attrsKey(attrs: Attrs): string {
+  let key = '';
+  for (const name in attrs) {
+    const value = attrs[name];
+    const own =
+      typeof value === 'number' ? (Object.is(value, -0) ? '-0' : `${value}`) : JSON.stringify(value);
+    key += `${name}:${own},`;
+  }
   return key;
 }

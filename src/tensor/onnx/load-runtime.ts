@@ -26,7 +26,10 @@ interface OrtTensor {
   readonly data: Numbers;
 }
 interface OrtSession {
-  run(feeds: Readonly<Record<string, OrtTensor>>): Promise<Readonly<Record<string, OrtTensor>>>;
+  run(
+    feeds: Readonly<Record<string, OrtTensor>>,
+    options: Readonly<Record<string, unknown>>,
+  ): Promise<Readonly<Record<string, OrtTensor>>>;
   release(): Promise<void>;
 }
 
@@ -100,7 +103,7 @@ async function compile(
       const given: Record<string, OrtTensor> = {};
       for (const [name, { dtype, value, shape }] of Object.entries(feeds))
         given[name] = new ort.Tensor(dtype, value, shape);
-      const found = await session.run(given);
+      const found = await session.run(given, { logSeverityLevel: FATAL });
       return Object.fromEntries(Object.entries(found).map(([name, tensor]) => [name, tensor.data]));
     },
     release: () => session.release(),

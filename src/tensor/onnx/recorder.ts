@@ -27,12 +27,13 @@ export interface TensorInfo {
 export interface RecorderSettings {
   /** Compiled graphs kept. */
   readonly graphs?: number | undefined;
-  /** Operations recorded before a graph is started without anybody reading. */
+  /** Results alive and not computed before a graph is started without anybody reading. */
   readonly operations?: number | undefined;
 }
 
 const GRAPHS = 32;
-const OPERATIONS = 20_000;
+/** ONNX Runtime takes a session's outputs in time that grows with their square: 2,000 take 2 s, 4,000 take 11. */
+const OPERATIONS = 2_500;
 
 export class Recorder extends tf.KernelBackend {
   readonly #entries = new Map<object, Entry>();
@@ -86,6 +87,7 @@ export class Recorder extends tf.KernelBackend {
     throw failure({
       subject: `tensor of ${this.name}`,
       wrong: 'has been disposed, or belongs to another backend',
+      fix: 'An operation on another backend takes its tensors along for good: take "await data()" there, and make new ones.',
     });
   }
 
@@ -201,8 +203,8 @@ export class Recorder extends tf.KernelBackend {
     void this.#sessions.close();
   }
 
-  close(): Promise<void> {
-    return this.#sessions.close();
+  close(forever = false): Promise<void> {
+    return this.#sessions.close(forever);
   }
 
   #added(state: State, shape: readonly number[], dtype: DType, given = false, frozen = false): TensorInfo {

@@ -16,7 +16,7 @@ function refusal(name: string, backend: string) {
     throw failure({
       subject: `kernel ${name}`,
       wrong: `is not on the ${backend} backend`,
-      fix: 'Run this part on another one: tf.setBackend("cpu"), read the result, and go on with its values.',
+      fix: 'Write it with other operations, or take "await data()" of its inputs and compute with the values.',
     });
   };
 }

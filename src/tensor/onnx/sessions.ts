@@ -1,3 +1,4 @@
+import { failure } from '../../schema/error.ts';
 import { checkPlace } from '../file-place.ts';
 import type { Work } from './collect.ts';
 import { constants, type Plan } from './constants.ts';
@@ -18,7 +19,8 @@ export interface Sessions {
   forget(frozen: Entry): void;
   readonly stats: { compiles: number; runs: number };
   size(): number;
-  close(): Promise<void>;
+  /** Releases all; `forever`: nothing is compiled any more. */
+  close(forever?: boolean): Promise<void>;
 }
 
 interface Slot {
@@ -35,6 +37,7 @@ export function sessions(runtime: Runtime, most: number): Sessions {
   const slots = new Map<string, Slot>();
   const planOf = constants(4 * most);
   const stats = { compiles: 0, runs: 0 };
+  let closed = false;
   const compile = (work: Work, { key, constant }: Plan): Slot => {
     const graph = writeGraph(work, constant, runtime.provider);
     stats.compiles++;
@@ -67,6 +70,12 @@ export function sessions(runtime: Runtime, most: number): Sessions {
     stats,
     size: () => slots.size,
     async use(work, f) {
+      if (closed)
+        throw failure({
+          subject: 'tensors',
+          wrong: 'have been closed before this one was computed',
+          fix: 'Read what is wanted before closing.',
+        });
       const plan = planOf(work);
       const slot = slots.get(plan.key) ?? compile(work, plan);
       slots.delete(plan.key);
@@ -91,7 +100,8 @@ export function sessions(runtime: Runtime, most: number): Sessions {
     forget(frozen) {
       for (const slot of [...slots.values()]) if (slot.frozen.includes(frozen)) void drop(slot);
     },
-    async close() {
+    async close(forever = false) {
+      closed ||= forever;
       await Promise.all([...slots.values()].map(drop));
     },
   };

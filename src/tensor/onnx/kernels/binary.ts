@@ -1,4 +1,5 @@
 /* Functions of two tensors that broadcast. */
+import type { Emitter } from '../emitter.ts';
 import type { Op } from '../entry.ts';
 import { broadcast, type Call, type Kernels, one, op, toWhole } from './kernel.ts';
 
@@ -36,17 +37,40 @@ const arithmetic = (own: Op) => onPair(own, (a) => a.dtype, onMasks(own));
 const comparison = (own: Op) => onPair(own, () => 'bool', onWholes(own));
 const logical = (own: Op) => onPair(own, () => 'bool');
 
+/**
+ * Quotient and rest of int32 as ONNX has them, but for divisors of 0, which give 0 as in JavaScript, and of −1: a
+ * processor knows neither x ÷ 0 nor −2³¹ ÷ −1, and ends the process.
+ */
+function wholes(e: Emitter, a: string, b: string) {
+  const [zero, one] = [e.scalar(0, 'int32'), e.scalar(1, 'int32')];
+  const minus = e.node('Equal', [b, e.scalar(-1, 'int32')]);
+  const none = e.node('Equal', [b, zero]);
+  const either = e.node('Or', [minus, none]);
+  const safe = e.node('Where', [either, one, b]);
+  const rest = () => e.node('Where', [either, zero, e.node('Mod', [a, safe])]);
+  const over = (dividend: string) => {
+    const turned = e.node('Where', [minus, e.node('Sub', [zero, dividend]), e.node('Div', [dividend, safe])]);
+    return e.node('Where', [none, zero, turned]);
+  };
+  return { rest, over };
+}
+
 /** Towards −∞, of whole numbers too. */
 const FLOOR_DIV = op('FloorDiv', (e, inputs, _attrs, node) => {
   const { dtype } = node.inputs[0]!;
   if (dtype === 'float32') return toWhole(e, e.node('Floor', [e.node('Div', inputs)]));
   const [a, b] = dtype === 'bool' ? inputs.map((x) => e.cast(x, 'int32')) : inputs;
-  return e.node('Div', [e.node('Sub', [a!, e.node('Mod', [a!, b!])]), b!]);
+  const { rest, over } = wholes(e, a!, b!);
+  return over(e.node('Sub', [a!, rest()]));
 });
+
+const DIV = op('Div', (e, [a, b], _attrs, node) =>
+  node.inputs[0]!.dtype === 'int32' ? wholes(e, a!, b!).over(a!) : e.node('Div', [a!, b!]),
+);
 
 /** With the sign of the divisor. */
 const MOD = op('Mod', (e, [a, b], _attrs, node) => {
-  if (node.inputs[0]!.dtype === 'int32') return e.node('Mod', [a!, b!]);
+  if (node.inputs[0]!.dtype === 'int32') return wholes(e, a!, b!).rest();
   const rest = e.node('Mod', [a!, b!], { fmod: 1 });
   const turned = e.node('Mod', [e.node('Add', [rest, b!]), b!], { fmod: 1 });
   const zero = e.scalar(0, 'float32');
@@ -75,7 +99,7 @@ export const binary: Kernels = {
   Add: arithmetic(one('Add')),
   Sub: arithmetic(one('Sub')),
   Multiply: arithmetic(one('Mul')),
-  RealDiv: arithmetic(one('Div')),
+  RealDiv: arithmetic(DIV),
   Maximum: arithmetic(one('Max')),
   Minimum: arithmetic(one('Min')),
   Pow: arithmetic(one('Pow')),
