@@ -118,7 +118,7 @@ test('repeated tensors through every function of two: as on cpu', async () => {
     tf.setBackend('cpu');
     const expected = await run(tf);
     tf.setBackend('onnx');
-    own.forEach((y, k) => expect(y).toBeCloseTo(expected[k]!, 5));
+    for (const [k, y] of own.entries()) expect(y).toBeCloseTo(expected[k]!, 5);
   });
   await fc.assert(law, { numRuns: 120 });
 });
