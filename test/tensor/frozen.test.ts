@@ -110,6 +110,18 @@ describe('bound once', () => {
     await recorder.close();
   });
 
+  test('what is written to the list a tensor was made of does not reach it', async ({ skip }) => {
+    const { recorder } = await spied('copied', skip);
+    const { freeze } = freezer(tf, recorder);
+    const list = Float32Array.of(1, 2);
+    const frozen = await freeze(tf.tensor1d(list));
+    expect([...(await tf.mul(frozen, 2).data())]).toEqual([2, 4]);
+    list[0] = 100;
+    expect([...(await tf.mul(frozen, 2).data())]).toEqual([2, 4]);
+    expect([...(await tf.sub(frozen, 2).data())]).toEqual([-1, 0]);
+    await recorder.close();
+  });
+
   test('disposing it releases the graphs that hold it, and those alone', async ({ skip }) => {
     const { recorder, released } = await spied('released', skip);
     const { freeze } = freezer(tf, recorder);
