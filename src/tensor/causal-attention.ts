@@ -91,7 +91,7 @@ export function causalAttention(tf: Tf, q: Tensor4D, k: Tensor4D, v: Tensor4D): 
     const o = joined(parts, 2);
     save([q, k, v, o, ...weights]);
     const gradFunc = (dy: TF.Tensor, saved: TF.Tensor[]) => {
-      firstOrder(tf, 'causal attention: its gradients');
+      firstOrder(tf, 'causal attention');
       const dO = dy as Tensor4D;
       const [q, k, v, o, ...weights] = saved as Tensor4D[] as [Tensor4D, Tensor4D, Tensor4D, Tensor4D];
       const D = tf.sum(tf.mul(dO, o), -1, true) as Tensor4D;

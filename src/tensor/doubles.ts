@@ -46,7 +46,8 @@ export async function openDoubles(settings: RuntimeSettings = {}): Promise<Doubl
   const running = new Set<Promise<unknown>>();
   /** Closed, it refuses; closing waits for what runs. */
   const run = async (session: Session, feeds: Parameters<Session['run']>[0]) => {
-    if (closing !== null) throw failure({ subject: 'doubles', wrong: 'have been closed' });
+    if (closing !== null)
+      throw failure({ subject: 'doubles', wrong: 'have been closed', fix: 'Open them again.' });
     const own = session.run(feeds);
     running.add(own);
     try {

@@ -6,11 +6,11 @@ import type { Tf } from './engine.ts';
  * constant, so that a derivative of the derivative would be wrong in silence.
  * @throws while the gradient is itself being differentiated
  */
-export function firstOrder(tf: Tf, subject: string): void {
+export function firstOrder(tf: Tf, what: string): void {
   if (tf.engine().state.gradientDepth > 0)
     throw failure({
-      subject,
-      wrong: 'have first derivatives only, and a second is asked for',
+      subject: `gradient of ${what}`,
+      wrong: 'cannot be differentiated again',
       fix: 'Write it with the functions of TensorFlow.js.',
     });
 }

@@ -8,8 +8,8 @@
  *
  *   dg = Σ_rows dy x r   dx = r (dy g − x r² mean(dy g x))
  *
- * Departure: ε, inside the root as in common implementations; the paper has none. Squares of more than 1e19 are none in
- * float32, as in common implementations too.
+ * Departure: ε, inside the root as in common implementations; the paper has none. A number above 1e19 has no
+ * square in float32, and its row becomes 0, as in common implementations too.
  */
 import type * as TF from '@tensorflow/tfjs';
 import { failure } from '../schema/error.ts';
@@ -35,7 +35,7 @@ export function rmsNorm<T extends TF.Tensor>(tf: Tf, x: T, gain: TF.Tensor, epsi
     const r = tf.rsqrt(tf.add(tf.mean(tf.square(x), -1, true), epsilon));
     save([x, gain, r]);
     const gradFunc = (dy: TF.Tensor, saved: TF.Tensor[]) => {
-      firstOrder(tf, 'RMS norms');
+      firstOrder(tf, 'an RMS norm');
       const [x, gain, r] = saved as [TF.Tensor, TF.Tensor, TF.Tensor];
       const rows = [-1, n!];
       const xr = tf.mul(x, r);

@@ -6,6 +6,7 @@ const LENGTH = 200;
 const HOW: Readonly<Record<string, string>> = {
   'onnxruntime-node':
     ' (npm leaves it out where its installer cannot download; with ONNXRUNTIME_NODE_INSTALL=skip set, it stays)',
+  '@tensorflow/tfjs-node-gpu': ' (README says how it is assembled over a TensorFlow that is there)',
 };
 
 /** Why a package does not load, in one line. */

@@ -2,7 +2,6 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readArguments } from '../../src/cli/arguments.ts';
 import { compareCommand } from '../../src/cli/compare.ts';
 import { ingest } from '../../src/ingest/ingest.ts';
 import { Comparison } from '../../src/schema/compare.ts';
@@ -11,6 +10,7 @@ import { simulateToolAgent } from '../../src/simulate/tool-agent.ts';
 import { toolAgentExact } from '../../src/simulate/tool-agent-exact.ts';
 import { TOOL_AGENT_POLICIES } from '../../src/simulate/tool-agent-law.ts';
 import { openStore } from '../../src/store/store.ts';
+import { run as runCommand } from '../helpers/run-command.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'turnwise-compare-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -52,18 +52,7 @@ beforeAll(async () => {
   });
 });
 
-async function run(...args: string[]): Promise<{ out: string; err: string; code: number }> {
-  let [out, err] = ['', ''];
-  const io = {
-    out: (text: string) => void (out += text),
-    err: (text: string) => void (err += text),
-    progress: () => {},
-    stdin: process.stdin,
-  };
-  const { values, positionals } = readArguments(compareCommand, args);
-  const code = await compareCommand.run(values, positionals, io);
-  return { out, err, code };
-}
+const run = (...args: string[]) => runCommand(compareCommand, ...args);
 const json = async (...args: string[]): Promise<Comparison> =>
   Comparison.parse(JSON.parse((await run(...args, '--json')).out));
 

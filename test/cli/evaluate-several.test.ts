@@ -10,6 +10,7 @@ import { AuditedEvaluation } from '../../src/schema/evaluation-result.ts';
 import { PolicyComparison } from '../../src/schema/policy-comparison.ts';
 import { openStore } from '../../src/store/store.ts';
 import { policyFile, simulated } from '../helpers/agent-turns.ts';
+import { run as runCommand } from '../helpers/run-command.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'turnwise-evaluate-'));
 const path = (name: string) => join(dir, name);
@@ -30,18 +31,9 @@ beforeAll(async () => {
   writeFileSync(file('unsaid'), JSON.stringify({ ...policyFile('soft', 'unknown'), policy: 'unsaid' }));
 });
 
-async function run(targets: readonly string[], ...args: string[]) {
-  let [out, err] = ['', ''];
-  const io = {
-    out: (text: string) => void (out += text),
-    err: (text: string) => void (err += text),
-    progress: () => {},
-    stdin: process.stdin,
-  };
+function run(targets: readonly string[], ...args: string[]) {
   const flags = targets.flatMap((t) => ['--target', file(t)]);
-  const { values } = readArguments(evaluateCommand, ['--store', path('logs.duckdb'), ...flags, ...args]);
-  const code = await evaluateCommand.run(values, [], io);
-  return { code, out, err };
+  return runCommand(evaluateCommand, '--store', path('logs.duckdb'), ...flags, ...args);
 }
 const failed = (targets: readonly string[], ...args: string[]): Promise<TurnwiseError> =>
   run(targets, ...args).then(

@@ -153,6 +153,6 @@ test('no place gives none, a second derivative is refused', async () => {
   const x = tf.ones([1, 1, 2, 1]) as Tensor4D;
   const first = tf.grad((q) => tf.square(causalAttention(tf, q as Tensor4D, x, x)));
   expect(() => tf.grad((q) => tf.sum(first(q)))(x)).toThrow(
-    'causal attention: its gradients: have first derivatives only',
+    'gradient of causal attention: cannot be differentiated again',
   );
 });

@@ -93,6 +93,6 @@ test('a second derivative is refused', async () => {
   const first = tf.grad((x) => tf.square(rmsNorm(tf, x as Tensor2D, gain)));
   expect(first(tf.ones([1, 2])).shape).toEqual([1, 2]);
   expect(() => tf.grad((x) => tf.sum(first(x)))(tf.ones([1, 2]))).toThrow(
-    'RMS norms: have first derivatives only, and a second is asked for. Write it with the functions of TensorFlow.js.',
+    'gradient of an RMS norm: cannot be differentiated again. Write it with the functions of TensorFlow.js.',
   );
 });

@@ -138,6 +138,6 @@ test('no row, no number; a second derivative is refused', async () => {
   const ids = tf.tensor1d([0], 'int32');
   const first = tf.grad((x) => tf.square(tokenLogProbs(tf, x as Tensor2D, ids)));
   expect(() => tf.grad((x) => tf.sum(first(x)))(tf.zeros([1, 2]))).toThrow(
-    'log-probabilities of tokens: have first derivatives only, and a second is asked for',
+    'gradient of log-probabilities of tokens: cannot be differentiated again',
   );
 });
