@@ -225,7 +225,7 @@ function nothing(
     firstRejects: [],
     ...found,
   };
-  return { file, notes: { endingsAssumed: 0, replaced: 0, positive: 0 } };
+  return { file, notes: { endingsAssumed: 0, replaced: 0, positive: 0, noticed: [] } };
 }
 
 function sourceBatch(

@@ -7,7 +7,7 @@ import { type IdSet, idSet } from './id-set.ts';
 import { type FileOutcome, failed, ingestFile } from './ingest-file.ts';
 import { findInputs } from './inputs.ts';
 import { FORMAT_NAMES, type FormatName } from './log-format.ts';
-import type { FileNotes } from './read-into.ts';
+import { noteCounts, noteMessage } from './notes.ts';
 import { type RewardJoin, readRewards, unmatchedKeys } from './rewards.ts';
 
 export interface IngestOptions {
@@ -111,7 +111,8 @@ function warningsOf(
   const warn = (code: string, count: number, one: string, many: string) => {
     if (count > 0) warnings.push({ code, message: count === 1 ? one : many, count });
   };
-  const total = (name: keyof FileNotes) => outcomes.reduce((n, o) => n + o.notes[name], 0);
+  const total = (name: 'endingsAssumed' | 'replaced' | 'positive') =>
+    outcomes.reduce((n, o) => n + o.notes[name], 0);
   const assumed = '`terminated` where rewarded, else `unfinished`';
   warn(
     'ending-assumed',
@@ -131,6 +132,12 @@ function warningsOf(
     'log-probability is above 0, and no probability exceeds 1: "turnwise check" tells where',
     'log-probabilities are above 0, and no probability exceeds 1: "turnwise check" tells where',
   );
+  const noticed = noteCounts();
+  for (const { notes } of outcomes) noticed.add(notes.noticed);
+  for (const note of noticed.list()) {
+    const message = noteMessage(note);
+    warn(note.code, note.count!, message, message);
+  }
   for (const file of files)
     if (file.status === 'empty')
       warnings.push({ code: 'empty-file', message: `${file.path}: holds no record` });

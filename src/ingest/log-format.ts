@@ -1,4 +1,5 @@
 import type { EpisodeInput } from '../schema/episode.ts';
+import type { FormatNote } from './notes.ts';
 
 /** Every format `--format` takes; `auto` looks at the file. */
 export const FORMAT_NAMES = ['canonical', 'scores', 'parquet', 'arrow', 'tau-bench', 'chat', 'atif'] as const;
@@ -25,6 +26,8 @@ export interface FormatEpisode {
   readonly episode: EpisodeInput;
   /** Gold answers and other leaking fields, stored apart and never read as state. */
   readonly fenced?: Readonly<Record<string, unknown>>;
+  /** What is worth a warning, though the episode is kept. */
+  readonly notes?: readonly FormatNote[];
 }
 
 export interface RecordContext {

@@ -4,6 +4,7 @@ import { parseSplit } from './canonical-line.ts';
 import { type EpisodeBlock, type EpisodeColumns, episodeColumns, type Place } from './episode-columns.ts';
 import type { LineBlock } from './line-blocks.ts';
 import { RecordError } from './log-format.ts';
+import type { FormatNote } from './notes.ts';
 import { excerpt, type Reject } from './rejects.ts';
 import type { SegmentScanner } from './segment-scan.ts';
 import { unusable } from './unusable.ts';
@@ -13,6 +14,8 @@ import { zodReason } from './zod-reason.ts';
 export interface ParsedBlock {
   readonly block: EpisodeBlock;
   readonly rejects: readonly Reject[];
+  /** Of the records kept; absent: none. */
+  readonly notes?: readonly FormatNote[];
 }
 
 /** Fills in what is not in the log itself; the reward of a benchmark's own report, for instance. */

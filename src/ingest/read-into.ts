@@ -12,6 +12,7 @@ import { recordFormats } from './formats/formats.ts';
 import type { IdSet } from './id-set.ts';
 import { STDIN } from './inputs.ts';
 import type { FormatName } from './log-format.ts';
+import { type FormatNote, noteCounts } from './notes.ts';
 import { parquetRows } from './parquet-rows.ts';
 import type { Amend, ParsedBlock } from './parse-block.ts';
 import { recordBlocks } from './record-blocks.ts';
@@ -49,6 +50,8 @@ export interface FileNotes {
   readonly replaced: number;
   /** Log-probabilities above 0. */
   readonly positive: number;
+  /** What the reader of the format noticed, by code and subject. */
+  readonly noticed: readonly FormatNote[];
 }
 
 /** Rejects that are shown with the result. */
@@ -77,24 +80,26 @@ export async function readInto(
     const { scores, positive } = writer;
     return {
       counts: { episodes: 0, turns: 0, scores, duplicates: 0, ...given() },
-      notes: { endingsAssumed: 0, replaced: 0, positive },
+      notes: { endingsAssumed: 0, replaced: 0, positive, noticed: [] },
     };
   }
   const [row] = await queryRows(store, 'SELECT coalesce(max(episode) + 1, 0) AS next FROM episodes');
   const writer = episodeWriter(store, source, row!.next as number, await file.ids());
   let endingsAssumed = 0;
   let positive = 0;
+  const noticed = noteCounts();
   for await (const parsed of episodeBlocks(file)) {
     await rejects.add(parsed.rejects);
     if (!lost()) await rejects.add(await writer.write(parsed.block));
     if (CANONICAL.has(file.format)) endingsAssumed += parsed.block.endingsAssumed;
     positive += parsed.block.positive;
+    noticed.add(parsed.notes);
     file.onProgress(writer.episodes, file.bytes());
   }
   const { episodes, turns, duplicates, replaced } = writer;
   return {
     counts: { episodes, turns, scores: 0, duplicates, ...given() },
-    notes: { endingsAssumed, replaced, positive },
+    notes: { endingsAssumed, replaced, positive, noticed: noticed.list() },
   };
 }
 

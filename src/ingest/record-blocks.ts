@@ -5,6 +5,7 @@ import { episodeColumns, type Place } from './episode-columns.ts';
 import { JsonArrayError, splitElements } from './json-elements.ts';
 import { lineBlocks } from './line-blocks.ts';
 import { type LogFormat, type RecordContext, RecordError, type Unit } from './log-format.ts';
+import { noteCounts } from './notes.ts';
 import {
   type Amend,
   addEpisodes,
@@ -37,6 +38,7 @@ const BLOCK = 4 << 20;
 export async function* recordBlocks(file: RecordFile, format: LogFormat): AsyncGenerator<ParsedBlock> {
   let columns = episodeColumns();
   let rejects: Reject[] = [];
+  let notes = noteCounts();
   let bytes = 0;
   let ordinal = 0;
   const { head, chunks } = await peek(file.chunks, SPACE_BYTES);
@@ -47,18 +49,20 @@ export async function* recordBlocks(file: RecordFile, format: LogFormat): AsyncG
       const value = parseJson(record.bytes);
       const found = await format.read(value, contextOf(file, ordinal));
       addEpisodes(columns, found, record, file.amend);
+      for (const episode of found) notes.add(episode.notes);
     } catch (error) {
       rejects.push(rejected(error, record.bytes, record));
     }
     ordinal++;
     bytes += record.bytes.length;
     if (bytes < BLOCK) continue;
-    yield { block: columns.finish(), rejects };
+    yield { block: columns.finish(), rejects, notes: notes.list() };
     columns = episodeColumns();
     rejects = [];
+    notes = noteCounts();
     bytes = 0;
   }
-  yield { block: columns.finish(), rejects };
+  yield { block: columns.finish(), rejects, notes: notes.list() };
 }
 
 /** An array starts with a bracket, behind white space and a byte order mark. */

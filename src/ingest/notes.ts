@@ -1,0 +1,58 @@
+/**
+ * What a reader noticed in a record that it kept: a field left out, a column it does not know. Notes with
+ * the same code and subject are summed over all files and become one warning.
+ */
+export interface FormatNote {
+  readonly code: NoteCode;
+  /** What it is about: the name of a field or a column, a shape. */
+  readonly about: string;
+  /** How many times; absent: once. */
+  readonly count?: number | undefined;
+}
+
+/** The message of a note, to be read after its count; `many`: the plural is right. */
+type Message = (about: string, many: boolean) => string;
+
+const episodes = (many: boolean): string => (many ? 'episodes' : 'episode');
+
+/** Every note, by its code, which is also the code of the warning. */
+export const NOTES = {
+  'field-left-out': (about, many) =>
+    `${many ? 'values' : 'value'} of ${about} cannot be used: left out, the rest of the record kept`,
+  'column-kept-in-meta': (about, many) =>
+    `${episodes(many)} with ${about}, which this format does not know: kept in meta`,
+} as const satisfies Readonly<Record<string, Message>>;
+export type NoteCode = keyof typeof NOTES;
+
+/** Notes summed by code and subject. */
+export interface NoteCounts {
+  add(notes: readonly FormatNote[] | undefined): void;
+  /** Each with its count, in the order they first came. */
+  list(): FormatNote[];
+}
+
+/** Subjects kept apart under one code: a hostile log may name a million columns. */
+const SUBJECTS = 20;
+const FURTHER = 'further names';
+
+/** Memory: at most 21 entries a code. */
+export function noteCounts(): NoteCounts {
+  const byCode = new Map<NoteCode, Map<string, number>>();
+  return {
+    add(notes) {
+      for (const { code, about, count = 1 } of notes ?? []) {
+        let counts = byCode.get(code);
+        if (counts === undefined) byCode.set(code, (counts = new Map()));
+        const name = counts.has(about) || counts.size < SUBJECTS ? about : FURTHER;
+        counts.set(name, (counts.get(name) ?? 0) + count);
+      }
+    },
+    list: () =>
+      [...byCode].flatMap(([code, counts]) => [...counts].map(([about, count]) => ({ code, about, count }))),
+  };
+}
+
+/** The message of a note, without its count. */
+export function noteMessage({ code, about, count = 1 }: FormatNote): string {
+  return NOTES[code](about, count !== 1);
+}
