@@ -6,6 +6,7 @@ import {
   formatInterval,
   formatNumber,
   formatShare,
+  rateWords,
 } from '../report/format.ts';
 import { warningLine } from '../report/warning-line.ts';
 import type { Description, Spread } from '../schema/describe.ts';
@@ -72,14 +73,15 @@ export function descriptionText(
   if (d.policies.length > 1 || d.policies.some((p) => p.policy !== null))
     parts.push(
       `Policies\n${table(
-        ['policy', 'episodes', 'with return', 'mean return'],
+        ['policy', 'episodes', 'with return', 'mean return', 'tool errors'],
         d.policies.map((p) => [
           p.policy ?? '(none)',
           formatCount(p.episodes),
           formatCount(p.n),
           formatNumber(p.meanReward),
+          rateWords(p.toolErrors?.rate ?? null, p.toolErrors?.atLeast ?? null),
         ]),
-        [1, 2, 3],
+        [1, 2, 3, 4],
       )}`,
     );
   if (d.tools.length > 0)
@@ -90,7 +92,7 @@ export function descriptionText(
           t.tool,
           formatCount(t.calls),
           formatCount(t.errors),
-          formatShare(t.errorRate),
+          rateWords(t.errorRate, t.errorRateAtLeast),
           formatCount(t.errorUnknown),
         ]),
         [1, 2, 3, 4],

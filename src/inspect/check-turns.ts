@@ -207,7 +207,7 @@ export const TURN_RULES: readonly Rule[] = [
     severity: 'note',
     column: 'turns.tool_calls',
     message: 'tool calls do not say whether they failed',
-    fix: 'Log error: true or false on each call; error rates leave the unknown ones out.',
+    fix: 'Log error: true or false on each call; a rate leaves the unknown ones out, and where successes are not marked it is a lower bound.',
     sql: offending({
       turn: 'turn',
       value: 'any_value(c.name)',

@@ -2,6 +2,7 @@ import type { ComparedPolicy } from '../schema/compare.ts';
 import { queryRows } from '../store/query.ts';
 import type { Store } from '../store/store.ts';
 import type { Selection } from './compare-selector.ts';
+import { toolErrors, toolErrorsBy } from './tool-errors.ts';
 
 const SHOWN = 20;
 
@@ -27,6 +28,7 @@ export async function comparedPolicy(
     );
     return rows.map((r) => r.x);
   };
+  const calls = await toolErrorsBy(store, 'NULL', `(${where}) AND e.ending <> 'aborted'`, parameters);
   const versions = await distinct('coalesce(e.version_start, e.version_end)');
   return {
     selector,
@@ -38,5 +40,6 @@ export async function comparedPolicy(
     cutShort: row!.cut_short as number,
     withoutTask: row!.without_task as number,
     tasks: row!.tasks as number,
+    toolErrors: calls.get(null) ?? toolErrors([]),
   };
 }

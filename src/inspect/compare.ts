@@ -44,7 +44,7 @@ export async function compare(
   const absent: Comparison['absent'] = [];
   const found: Candidate[] = [];
   for (let k = 0; k < OUTCOMES.length; k++) {
-    const candidate = candidateOf(k, scanned.outcomes[k]!, config.outcomes);
+    const candidate = candidateOf(k, scanned.outcomes[k]!, sides, config.outcomes);
     if ('reason' in candidate) absent.push(candidate);
     else found.push(candidate);
   }
@@ -84,11 +84,16 @@ interface Candidate {
 function candidateOf(
   k: number,
   scanned: ScannedOutcome,
+  sides: readonly ComparedPolicy[],
   named: readonly OutcomeName[],
 ): Candidate | Comparison['absent'][number] {
   const { name } = OUTCOMES[k]!;
   const { binary, table, min, max } = scanned;
   const outcome = name === 'return' && binary && max >= min && !named.includes('return') ? 'success' : name;
+  if (name === 'tool-errors') {
+    const reason = failuresUnclear(sides);
+    if (reason !== null) return { outcome, reason };
+  }
   const rows = commonRows(table);
   if (rows.length > 0 && (k === 0 || min < max || named.includes(name))) return { outcome, k, scanned, rows };
   if (rows.length > 0) return { outcome, reason: `every episode of both has the same value, ${min}` };
@@ -98,6 +103,18 @@ function candidateOf(
     outcome,
     reason: without.length > 0 ? `no episode of ${whose} has it` : 'no task has it under both policies',
   };
+}
+
+/** Why tool errors of the two cannot be set side by side: one marks failures only, so that more may have failed. */
+function failuresUnclear(sides: readonly ComparedPolicy[]): string | null {
+  const unclear = sides.some(({ toolErrors: e }) => e.unknown > 0 && e.rate === null);
+  if (!unclear) return null;
+  const [a, b] = sides.map(({ toolErrors: e }) =>
+    e.unknown === 0
+      ? `${e.failed} of ${e.calls} calls failed`
+      : `at least ${e.failed} of ${e.calls} calls failed (${e.unknown} do not say)`,
+  );
+  return `it is not known which calls worked: of A ${a}, of B ${b}`;
 }
 
 /** What is shown, the primary outcome first: what was asked for, else all there is. */

@@ -11,6 +11,7 @@ import { clusterVariance, mean, variance } from '../math/statistics.ts';
 import { sumOf } from '../math/sum.ts';
 import type { Description, RewardSummary } from '../schema/describe.ts';
 import type { Interval } from '../schema/estimate.ts';
+import type { ToolErrors } from '../schema/tool-errors.ts';
 import type { Returns } from './returns.ts';
 
 const LEVEL = 0.95;
@@ -23,7 +24,7 @@ type RewardPart = Pick<
 >;
 
 /** Everything `describe` says about returns, tasks and policies. O(episodes). */
-export function describeReward(returns: Returns): RewardPart {
+export function describeReward(returns: Returns, calls: ReadonlyMap<string | null, ToolErrors>): RewardPart {
   const tasks = returns.taskIds.length;
   const trials = new Int32Array(tasks);
   for (const code of returns.task) if (code >= 0) trials[code]!++;
@@ -37,7 +38,7 @@ export function describeReward(returns: Returns): RewardPart {
     successHistogram: binary && tasks > 0 ? successes(stats) : null,
     zeroVarianceTasks: stats.n.reduce((k, n, c) => k + (n >= 2 && stats.min[c] === stats.max[c] ? 1 : 0), 0),
     passHatK: binary && tasks > 0 ? passHatK(stats) : null,
-    policies: policies(returns, rows),
+    policies: policies(returns, rows, calls),
   };
 }
 
@@ -188,7 +189,11 @@ function passHatK(stats: TaskStatistics): number[] {
   return result;
 }
 
-function policies(returns: Returns, rows: Int32Array): Description['policies'] {
+function policies(
+  returns: Returns,
+  rows: Int32Array,
+  calls: ReadonlyMap<string | null, ToolErrors>,
+): Description['policies'] {
   const names = returns.policyNames;
   const episodes = new Int32Array(names.length);
   for (const code of returns.policy) episodes[code]!++;
@@ -204,6 +209,7 @@ function policies(returns: Returns, rows: Int32Array): Description['policies'] {
       episodes: episodes[k]!,
       n: n[k]!,
       meanReward: n[k] === 0 ? null : sum[k]! / n[k]!,
+      toolErrors: calls.get(policy) ?? null,
     }))
     .sort((a, b) => b.episodes - a.episodes);
 }

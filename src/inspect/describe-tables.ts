@@ -2,6 +2,7 @@ import type { Description, Spread } from '../schema/describe.ts';
 import { queryRows } from '../store/query.ts';
 import type { Store } from '../store/store.ts';
 import { type Column, TABLES, type TableName } from '../store/tables.ts';
+import { type CallCounts, toolErrors } from './tool-errors.ts';
 
 type Row = Record<string, unknown>;
 type TablesPart = Pick<
@@ -46,13 +47,14 @@ export async function describeTables(store: Store): Promise<TablesPart> {
       ...(await presence(store, 'segments', segments)),
     ],
     tools: (await rows(TOOLS)).map((r) => {
-      const known = (r.calls as number) - (r.unknown as number);
+      const found = toolErrors(JSON.parse(r.files as string) as CallCounts[]);
       return {
         tool: r.tool as string,
-        calls: r.calls as number,
-        errors: r.errors as number,
-        errorRate: known === 0 ? null : (r.errors as number) / known,
-        errorUnknown: r.unknown as number,
+        calls: found.calls,
+        errors: found.failed,
+        errorRate: found.rate,
+        errorRateAtLeast: found.atLeast!,
+        errorUnknown: found.unknown,
       };
     }),
     scores: (await rows(`SELECT policy, count(DISTINCT episode) AS episodes, count(turn) AS turns,
@@ -74,11 +76,13 @@ const VERSIONS = `
   WHERE version IS NOT NULL GROUP BY version ORDER BY turns DESC, version LIMIT 50`;
 
 const TOOLS = `
-  SELECT call.name AS tool, count(*) AS calls, count(*) FILTER (call.error) AS errors,
-    count(*) FILTER (call.error IS NULL) AS unknown
-  FROM (SELECT unnest(from_json(tool_calls, '[{"name": "VARCHAR", "error": "BOOLEAN"}]')) AS call
-    FROM turns WHERE tool_calls IS NOT NULL)
-  GROUP BY tool ORDER BY calls DESC, tool LIMIT 50`;
+  SELECT tool, to_json(list({failed: failed, worked: calls - failed - unknown, unknown: unknown}))::VARCHAR AS files FROM (
+    SELECT call.name AS tool, count(*)::INTEGER AS calls, (count(*) FILTER (call.error))::INTEGER AS failed,
+      (count(*) FILTER (call.error IS NULL))::INTEGER AS unknown
+    FROM (SELECT episode, unnest(from_json(tool_calls, '[{"name": "VARCHAR", "error": "BOOLEAN"}]')) AS call
+      FROM turns WHERE tool_calls IS NOT NULL) JOIN episodes USING (episode)
+    GROUP BY tool, source)
+  GROUP BY tool ORDER BY sum(calls) DESC, tool LIMIT 50`;
 
 /** Mean and quantiles of one numeric column of a table or a subquery; null where it has no value. */
 async function spread(store: Store, column: string, from: string): Promise<Spread | null> {

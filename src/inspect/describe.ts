@@ -4,11 +4,13 @@ import type { Store } from '../store/store.ts';
 import { describeReward } from './describe-reward.ts';
 import { describeTables } from './describe-tables.ts';
 import { readReturns } from './returns.ts';
+import { toolErrorsBy } from './tool-errors.ts';
 
 /** What is in a store: counts by SQL, returns by one streaming scan. Cost: linear in rows. */
 export async function describe(store: Store): Promise<Description> {
   const tables = await describeTables(store);
-  const reward = describeReward(await readReturns(store, tables.episodes));
+  const calls = await toolErrorsBy(store, 'e.policy');
+  const reward = describeReward(await readReturns(store, tables.episodes), calls);
   const description = { store: store.path, ...tables, ...reward, notes: NOTES };
   return { ...description, warnings: warnings(description) };
 }

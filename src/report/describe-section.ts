@@ -1,7 +1,7 @@
 import type { Check } from '../schema/check.ts';
 import type { Description } from '../schema/describe.ts';
 import { bars, counts } from './figures.ts';
-import { counted, formatCount, formatInterval, formatNumber, formatShare } from './format.ts';
+import { counted, formatCount, formatInterval, formatNumber, formatShare, rateWords } from './format.ts';
 import { figure, type Html, heading, html, list, paragraph, table } from './page.ts';
 import { warningLine } from './warning-line.ts';
 
@@ -90,7 +90,12 @@ export function describeSection(d: Description): Html[] {
         ['tool', 'calls', 'error rate', 'outcome unknown'],
         d.tools
           .slice(0, 20)
-          .map((t) => [t.tool, formatCount(t.calls), formatShare(t.errorRate), formatCount(t.errorUnknown)]),
+          .map((t) => [
+            t.tool,
+            formatCount(t.calls),
+            rateWords(t.errorRate, t.errorRateAtLeast),
+            formatCount(t.errorUnknown),
+          ]),
         ['calls', 'error rate', 'outcome unknown'],
       ),
     );

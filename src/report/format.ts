@@ -49,6 +49,10 @@ export const counted = (value: number, what: string): string =>
 export const formatShare = (value: number | null | undefined): string =>
   value === null || value === undefined || Number.isNaN(value) ? '–' : `${formatNumber(100 * value, 1)} %`;
 
+/** An error rate; where only some failures are known, what it is at least. */
+export const rateWords = (rate: number | null, atLeast: number | null): string =>
+  rate !== null || atLeast === null || atLeast === 0 ? formatShare(rate) : `at least ${formatShare(atLeast)}`;
+
 /** Both ends, with as many digits more as it takes to tell them apart. */
 export function formatInterval(interval: Pick<Interval, 'lo' | 'hi'> | null, digits = 3): string {
   if (interval === null) return '–';

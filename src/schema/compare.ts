@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Interval } from './estimate.ts';
+import { ToolErrors } from './tool-errors.ts';
 import { Warning } from './warning.ts';
 
 const count = z.int().min(0);
@@ -46,6 +47,7 @@ export const ComparedPolicy = z.strictObject({
   cutShort: count.describe('Truncated or unfinished: they count with what was logged.'),
   withoutTask: count.describe('Not aborted and without a task id: cannot be paired.'),
   tasks: count.describe('With an episode that was not aborted.'),
+  toolErrors: ToolErrors.describe('Of all tool calls of its episodes that were not aborted.'),
 });
 export type ComparedPolicy = z.infer<typeof ComparedPolicy>;
 

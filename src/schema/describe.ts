@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Interval } from './estimate.ts';
+import { ToolErrors } from './tool-errors.ts';
 import { Warning } from './warning.ts';
 
 const count = z.int().min(0);
@@ -91,6 +92,7 @@ export const Description = z.strictObject({
       episodes: count,
       n: count.describe('With a return.'),
       meanReward: z.number().nullable(),
+      toolErrors: ToolErrors.nullable().describe('null: no turn.'),
     }),
   ),
   versions: z
@@ -105,7 +107,10 @@ export const Description = z.strictObject({
         tool: z.string(),
         calls: count,
         errors: count,
-        errorRate: share.nullable().describe('Of the calls whose outcome is known.'),
+        errorRate: share
+          .nullable()
+          .describe('Of the calls whose outcome is known; null where successes cannot be known.'),
+        errorRateAtLeast: share.describe('errors / calls: true whatever became of the unknown ones.'),
         errorUnknown: count,
       }),
     )

@@ -199,14 +199,14 @@ test('turns, tokens, tools, versions, policies and columns are counted', async (
   expect(d.tokens).toMatchObject({ segments: 1, tokens: 4, actionTokens: 3, withLogprob: 2 / 3 });
   expect(d.tokens!.perTurn).toMatchObject({ mean: 1.5, max: 2 });
   expect(d.tools).toEqual([
-    { tool: 'search', calls: 3, errors: 1, errorRate: 1 / 2, errorUnknown: 1 },
-    { tool: 'click', calls: 1, errors: 0, errorRate: null, errorUnknown: 1 },
+    { tool: 'search', calls: 3, errors: 1, errorRate: 1 / 2, errorRateAtLeast: 1 / 3, errorUnknown: 1 },
+    { tool: 'click', calls: 1, errors: 0, errorRate: null, errorRateAtLeast: 0, errorUnknown: 1 },
   ]);
   expect(d.versions).toEqual([
     { version: '3', turns: 2, episodes: 1 },
     { version: '4', turns: 1, episodes: 1 },
   ]);
-  expect(d.policies).toEqual([
+  expect(d.policies).toMatchObject([
     { policy: 'P', episodes: 2, n: 2, meanReward: 0.5 },
     { policy: 'Q', episodes: 1, n: 1, meanReward: 0 },
   ]);
