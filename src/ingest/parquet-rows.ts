@@ -1,5 +1,5 @@
-import { resolve } from 'node:path';
 import { failure, TurnwiseError } from '../schema/error.ts';
+import { parquetSql } from '../store/parquet.ts';
 import { queryRows, scan } from '../store/query.ts';
 import { openStore } from '../store/store.ts';
 import { expectEpisodeColumns } from './columnar-record.ts';
@@ -10,7 +10,7 @@ import type { Row } from './row-blocks.ts';
 export async function* parquetRows(path: string): AsyncGenerator<Row> {
   const reader = await openStore(':memory:', { mode: 'create', threads: 1 });
   try {
-    const file = `read_parquet('${resolve(path).replaceAll("'", "''")}', hive_partitioning = false)`;
+    const file = parquetSql(path);
     const columns = await queryRows(reader, `SELECT column_name FROM (DESCRIBE FROM ${file})`);
     expectEpisodeColumns(
       path,

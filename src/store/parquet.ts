@@ -1,8 +1,9 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { failure } from '../schema/error.ts';
-import { quoted, sqlText } from './create-tables.ts';
+import { quoted } from './create-tables.ts';
 import { engineFailure } from './engine-failure.ts';
+import { patternOf, targetOf } from './literal-path.ts';
 import { selectSql } from './query.ts';
 import type { Store } from './store.ts';
 import { TABLES, type TableName } from './tables.ts';
@@ -35,7 +36,7 @@ export async function exportParquet(
   const copy = async (sql: string, part: string, more: string) => {
     const [row] = await rowsOf(
       store,
-      `COPY (${sql}) TO ${sqlText(part)} (FORMAT parquet, COMPRESSION zstd, ${more})`,
+      `COPY (${sql}) TO ${targetOf(part)} (FORMAT parquet, COMPRESSION zstd, ${more})`,
     );
     return { rows: Number(row?.[0]) };
   };
@@ -65,10 +66,17 @@ export async function parquetColumns(store: Store, path: string): Promise<string
   }
 }
 
-/** How SQL reads a Parquet file, or a folder of shards. */
+/** How SQL reads a Parquet file, or a folder of shards: these files, whatever their names hold. */
 export function parquetSql(path: string): string {
-  const files = statSync(path).isDirectory() ? join(path, '**', '*.parquet') : path;
-  return `read_parquet(${sqlText(files)}, hive_partitioning = false)`;
+  const files = statSync(path).isDirectory() ? filesIn(path) : [path];
+  return `read_parquet([${files.map(patternOf).join(', ')}], hive_partitioning = false)`;
+}
+
+function filesIn(folder: string): string[] {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  const files = names.filter((name) => name.endsWith('.parquet')).sort();
+  if (files.length === 0) throw failure({ subject: folder, wrong: 'holds no Parquet file' });
+  return files.map((name) => join(folder, name));
 }
 
 /**

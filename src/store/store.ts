@@ -102,6 +102,14 @@ function checkPath(path: string, mode: StoreOptions['mode']): boolean {
     throw failure({ subject: path, wrong: `a store in memory cannot be opened to ${mode}` });
   }
   if (path === '') throw failure({ subject: 'store', wrong: 'has an empty name', exitCode: 2 });
+  // The engine would keep its write-ahead log under another name: it cuts the path at the mark, as an address is cut.
+  if (resolve(path).includes('?'))
+    throw failure({
+      subject: path,
+      wrong: 'a store has no "?" in its path',
+      fix: 'Name another.',
+      exitCode: 2,
+    });
   if (!existsSync(path)) {
     if (mode === 'create') return true;
     throw failure({
