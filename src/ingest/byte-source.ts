@@ -4,7 +4,7 @@ import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { failure } from '../schema/error.ts';
 import { peek } from './peek.ts';
-import { unzstd } from './zstd.ts';
+import { isZstd, unzstd } from './zstd.ts';
 
 /** A file as a stream of decompressed bytes; what it was on disk is known once they are all read. */
 export interface ByteSource {
@@ -79,8 +79,7 @@ function decompressed(
   chunks: AsyncIterable<Uint8Array>,
 ): AsyncIterable<Uint8Array> {
   if (head[0] === 0x1f && head[1] === 0x8b) return named(path, 'is not valid gzip', gunzip(chunks));
-  if (head[0] === 0x28 && head[1] === 0xb5 && head[2] === 0x2f && head[3] === 0xfd)
-    return named(path, 'is not valid Zstandard', unzstd(chunks));
+  if (isZstd(head)) return named(path, 'is not valid Zstandard', unzstd(chunks));
   return chunks;
 }
 
