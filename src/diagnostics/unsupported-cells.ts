@@ -21,7 +21,7 @@ export function unsupportedOfCells(
   const pi = rulePi(plan);
   const A = plan.classes.length;
   const byTurn = new Float64Array(stages);
-  const found = [...cells].map(([cell, { rule, seen, before }]) => {
+  const found = [...cells.values()].map(({ rule, name, seen, before }) => {
     const own = pi.subarray(rule * A, (rule + 1) * A);
     const u = own.reduce((sum, p, a) => (seen[a] === 0 ? sum + p : sum), 0);
     let mass = 0;
@@ -30,7 +30,7 @@ export function unsupportedOfCells(
         mass += (w * u) / n;
         byTurn[t] = byTurn[t]! + (w * u) / n;
       });
-    return { cell, actions: plan.classes.filter((_, a) => seen[a] === 0 && own[a]! > 0), mass };
+    return { cell: name, actions: plan.classes.filter((_, a) => seen[a] === 0 && own[a]! > 0), mass };
   });
   const shown = found.filter((c) => c.mass > 0).sort((a, b) => b.mass - a.mass);
   const mass = found.reduce((sum, c) => sum + c.mass, 0);

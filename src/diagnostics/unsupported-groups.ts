@@ -32,16 +32,15 @@ export function groupTurns(
   const kept = codes.map(() => true);
   let count = rows.length > 0 ? 1 : 0;
   codes.forEach((code, c) => {
-    const place = new Int32Array(count * sizes[c]!).fill(-1);
-    let next = 0;
-    for (let k = 0; k < rows.length; k++) {
-      const key = group[k]! * sizes[c]! + code[k]!;
-      if (place[key]! < 0) place[key] = next++;
-    }
-    kept[c] = next <= MOST;
+    // At most MOST groups times the codes of one column: exact, and no table of all that could be.
+    const place = new Map<number, number>();
+    const keyOf = (k: number): number => group[k]! * sizes[c]! + code[k]!;
+    for (let k = 0; k < rows.length && place.size <= MOST; k++)
+      if (!place.has(keyOf(k))) place.set(keyOf(k), place.size);
+    kept[c] = place.size <= MOST;
     if (!kept[c]) return;
-    for (let k = 0; k < rows.length; k++) group[k] = place[group[k]! * sizes[c]! + code[k]!]!;
-    count = next;
+    for (let k = 0; k < rows.length; k++) group[k] = place.get(keyOf(k))!;
+    count = place.size;
   });
   const supported = supportOf(ratios, rows, alpha);
   const ownClass = ratios.trajectories.turns.actionClass.codes;

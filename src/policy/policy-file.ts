@@ -9,11 +9,14 @@ export const WHEN_KEYS = 'turn, features.K, task_id or last_action_class';
 const isWhenKey = (key: string): boolean =>
   /^(turn|features\.(0|[1-9]\d*)|task_id|last_action_class)$/.test(key);
 
+/** How far from 1 the probabilities of a rule may sum: a softmax in float32 is off by as much. */
+export const SUM_TOLERANCE = 1e-6;
+
 /** The two mistakes that have a name: the logarithm, and a density or a percentage. */
 const Probability = z
   .number()
   .min(0, { error: ({ input }) => `is negative, got ${input}, expected a probability, not its logarithm` })
-  .max(1, { error: ({ input }) => `is above 1, got ${input}, expected a probability` });
+  .max(1 + SUM_TOLERANCE, { error: ({ input }) => `is above 1, got ${input}, expected a probability` });
 
 export const PolicyRule = z.strictObject({
   when: z
@@ -23,7 +26,11 @@ export const PolicyRule = z.strictObject({
       `Conditions that must all hold; keys ${WHEN_KEYS}; a value or a list of values. Turns count from 0. ` +
         'The first turn has no last action class. Empty: always.',
     ),
-  probabilities: z.record(z.string(), Probability).describe('Action class → π; sums to 1; absent: 0.'),
+  probabilities: z
+    .record(z.string(), Probability)
+    .describe(
+      'Action class → π; absent: 0. They sum to 1 within 1e-6, and are divided by their sum where float32 left it off 1.',
+    ),
 });
 export type PolicyRule = z.infer<typeof PolicyRule>;
 
@@ -43,8 +50,8 @@ export const PolicyFile = z
       issues.push({ code: 'custom', path, message, input: value });
     for (const [i, rule] of value.rules.entries()) {
       const total = Object.values(rule.probabilities).reduce((a, b) => a + b, 0);
-      if (!(Math.abs(total - 1) <= 1e-9))
-        issue(['rules', i, 'probabilities'], `sum to ${total}, expected 1 within 1e-9`);
+      if (!(Math.abs(total - 1) <= SUM_TOLERANCE))
+        issue(['rules', i, 'probabilities'], `sum to ${total}, expected 1 within ${SUM_TOLERANCE}`);
       for (const [key, wanted] of Object.entries(rule.when)) {
         const at = ['rules', i, 'when', key];
         if (!isWhenKey(key)) {

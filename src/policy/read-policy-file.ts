@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { z } from 'zod';
 import { failure } from '../schema/error.ts';
-import { hasUnsafeKey, repeatedKey } from './json-keys.ts';
+import { hasUnsafeKey, inexactInteger, isDeeper, repeatedKey } from './json-keys.ts';
 import { PolicyFile } from './policy-file.ts';
 
 /** Reads and checks a policy file; every error names the file and the rule. */
@@ -34,16 +34,43 @@ export function readPolicyFile(path: string): PolicyFile {
       subject: `policy file ${path}`,
       wrong: `has the key ${JSON.stringify(twice)} twice in one object; only the last would count`,
     });
+  const inexact = inexactInteger(text);
+  if (inexact !== null)
+    throw failure({
+      subject: `policy file ${path}`,
+      wrong:
+        'holds a whole number whose last digits a double does not keep, so that it would match another one',
+      got: inexact,
+      expected: `what it would be read as, ${BigInt(Number(inexact))}, or at most 2^53`,
+    });
   return checkPolicyFile(value, `policy file ${path}`);
 }
 
 /** Checks a declared policy that is already in memory. */
 export function checkPolicyFile(value: unknown, subject = 'policy'): PolicyFile {
+  if (isDeeper(value, DEEPEST))
+    throw failure({
+      subject,
+      wrong: 'is nested too deep',
+      got: `more than ${DEEPEST} levels`,
+      expected: 'a list of rules, each with `when` and `probabilities`',
+    });
   if (hasUnsafeKey(value))
     throw failure({ subject, wrong: 'has a key "__proto__", which no rule may look at' });
   const result = PolicyFile.safeParse(value);
-  if (result.success) return result.data;
+  if (result.success) return { ...result.data, rules: result.data.rules.map(normalised) };
   throw failure({ subject, wrong: result.error.issues.map((issue) => where(issue, value)).join('; ') });
+}
+
+/** A policy has 5 levels; what is far deeper is something else, and would end a recursion. */
+const DEEPEST = 32;
+
+/** The probabilities divided by their sum, where that is off 1 by more than doubles round. */
+function normalised(rule: PolicyFile['rules'][number]): PolicyFile['rules'][number] {
+  const classes = Object.entries(rule.probabilities);
+  const total = classes.reduce((sum, [, p]) => sum + p, 0);
+  if (Math.abs(total - 1) <= classes.length * Number.EPSILON) return rule;
+  return { ...rule, probabilities: Object.fromEntries(classes.map(([name, p]) => [name, p / total])) };
 }
 
 const TRAINED_ON = '"none", "unknown" or {"sources": […], "tasks": […]}';

@@ -2,6 +2,7 @@ import { failure } from '../schema/error.ts';
 import { turnCovariate } from '../trajectories/covariate.ts';
 import type { Trajectories } from '../trajectories/trajectories.ts';
 import type { PolicyFile } from './policy-file.ts';
+import { type RuleKey, ruleIndex } from './rule-index.ts';
 
 /** One key of the rules, as a code of its value at every turn. */
 export interface TurnKey {
@@ -18,24 +19,11 @@ export interface TurnKey {
  * O(turns × keys).
  */
 export function turnKeys(t: Trajectories, file: PolicyFile): TurnKey[] {
-  const literals = new Map<string, (string | number)[]>();
-  for (const rule of file.rules)
-    for (const [key, wanted] of Object.entries(rule.when)) {
-      const known = literals.get(key) ?? [];
-      literals.set(key, known);
-      for (const one of Array.isArray(wanted) ? wanted : [wanted]) if (!known.includes(one)) known.push(one);
-    }
-  return [...literals].map(([key, named]) => ({ key, literals: named, codes: codesOf(t, file, key, named) }));
+  return ruleIndex(file).keys.map((k) => ({ key: k.key, literals: k.literals, codes: codesOf(t, file, k) }));
 }
 
-function codesOf(
-  t: Trajectories,
-  file: PolicyFile,
-  key: string,
-  literals: readonly (string | number)[],
-): Int32Array {
+function codesOf(t: Trajectories, file: PolicyFile, { key, place }: RuleKey): Int32Array {
   const codes = new Int32Array(t.turns.turn.length).fill(-1);
-  const place = new Map(literals.map((value, i) => [value, i]));
   const valueAt = turnCovariate(t, key);
   for (const e of t.index)
     for (let s = t.episodeOffsets[e]!; s < t.episodeOffsets[e + 1]!; s++) {

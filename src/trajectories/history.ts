@@ -37,7 +37,8 @@ export function takeUpTurn(
   h.previousActionLength = action === null ? 0 : action.length;
   h.repeated = false;
   for (const call of calls) {
-    const key = `${call.name}\u0000${argumentsText(call.arguments)}`;
+    // The length first, so that no name runs over into its arguments.
+    const key = `${call.name.length}:${call.name}${argumentsText(call.arguments)}`;
     if (h.seen.has(key)) h.repeated = true;
     else h.seen.add(key);
   }

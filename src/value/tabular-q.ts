@@ -8,11 +8,15 @@
  * which a DR estimate does not need. A state and action that the training episodes do not show is
  * flagged, and has 0 or the mean of its stage for a value.
  */
+import { failure } from '../schema/error.ts';
 import type { QColumns } from '../schema/q-values.ts';
 import { turnRewards } from '../trajectories/return.ts';
 import type { EpisodeWeights } from '../weights/episode-weights.ts';
 import type { TargetTable } from '../weights/ratios.ts';
 import type { StageStates } from './stage-states.ts';
+
+/** Entries are numbered in 32 bits. */
+const MOST = 2 ** 31 - 1;
 
 export interface TabularQOptions {
   /** Who acts after this action. */
@@ -39,6 +43,15 @@ export function tabularQ(
   const { codes } = w.trajectories.turns.actionClass;
   const { index, episodeOffsets } = w.trajectories;
   const A = table.classes.length;
+  if (states.count * A > MOST)
+    throw failure({
+      subject: 'tabular Q',
+      wrong: 'has too many entries to be held',
+      got: `${states.count} states (cell and turn) times ${A} action classes`,
+      expected: `at most ${MOST} in all`,
+      fix: 'Let the policy file look at fewer values, or declare fewer action classes.',
+      exitCode: 3,
+    });
   // By stage, as the states are: what every fit reads, in order.
   const y = new Float64Array(own.length);
   const cell = new Int32Array(own.length); // of (state, action)

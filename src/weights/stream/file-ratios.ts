@@ -4,16 +4,23 @@ import { failure } from '../../schema/error.ts';
 import type { Trajectories } from '../../trajectories/trajectories.ts';
 import type { TurnBlock } from './turn-blocks.ts';
 
-/** What a declared target did in the cells of its state so far. Two of them merge. */
+/** What a declared target did in the cells of its state so far, by their keys. Two of them merge. */
 export interface CellSums {
-  readonly cells: Map<string, { readonly rule: number; readonly seen: Uint8Array; before: number[] }>;
+  readonly cells: Map<string, CellSum>;
+}
+
+interface CellSum {
+  readonly rule: number;
+  readonly name: string;
+  readonly seen: Uint8Array; // [classes]
+  readonly before: number[]; // [stages]
 }
 
 /** log π − log b at the turns of a block, and the cell of each turn. */
 export interface FileRatios {
   readonly values: Float64Array; // [turns], NaN where not in use
-  readonly cell: Int32Array; // [turns] code into `names`, −1 where not in use
-  readonly names: readonly string[];
+  readonly cell: Int32Array; // [turns] code into `keys`, −1 where not in use
+  readonly keys: readonly string[];
 }
 
 interface Target {
@@ -48,11 +55,11 @@ export function fileRatios(
   const code = block.columns.class!;
   const behaviour = block.columns.behaviour_log_propensity!;
   const values = new Float64Array(code.length).fill(Number.NaN);
-  const seen = cells.map(({ name, rule }) => {
-    let known = sums.cells.get(name);
+  const seen = cells.map(({ key, name, rule }) => {
+    let known = sums.cells.get(key);
     if (known === undefined) {
-      known = { rule, seen: new Uint8Array(A), before: [] };
-      sums.cells.set(name, known);
+      known = { rule, name, seen: new Uint8Array(A), before: [] };
+      sums.cells.set(key, known);
     }
     return known.seen;
   });
@@ -68,18 +75,18 @@ export function fileRatios(
       values[s] = Math.log(pi[rule[s]! * A + a]!) - behaviour[s]!;
       seen[cell[s]!]![a] = 1;
     }
-  return { values, cell, names: cells.map((c) => c.name) };
+  return { values, cell, keys: cells.map((c) => c.key) };
 }
 
 /** Adds w_{t−1} of every turn in use to its cell and turn. */
 export function addBefore(
   sums: CellSums,
-  { cell, names }: FileRatios,
+  { cell, keys }: FileRatios,
   { n, offsets }: TurnBlock,
   use: Uint8Array,
   trueWeights: Float64Array,
 ): void {
-  const before = names.map((name) => sums.cells.get(name)!.before);
+  const before = keys.map((key) => sums.cells.get(key)!.before);
   for (let i = 0; i < n; i++) {
     if (use[i] === 0) continue;
     let w = 1;
@@ -95,10 +102,10 @@ export function addBefore(
 }
 
 export function mergeCells(into: CellSums, from: CellSums): void {
-  for (const [name, b] of from.cells) {
-    const a = into.cells.get(name);
+  for (const [key, b] of from.cells) {
+    const a = into.cells.get(key);
     if (a === undefined) {
-      into.cells.set(name, b);
+      into.cells.set(key, b);
       continue;
     }
     b.seen.forEach((x, k) => {
