@@ -65,8 +65,8 @@ test.each([20, 34, 40, 64])(
     ]);
     for (const audit of [await auditTarget(store, target), (await auditStore(store, [target]))[0]!]) {
       expect(audit.verdict).toBe('weak');
-      expect(audit.unsupported.mass).toBeCloseTo((0.02 * ones) / 2000, 12);
-      expect(audit.unsupported.cells.map((c) => c.actions)).toEqual([['y']]);
+      expect(audit.unsupported!.mass).toBeCloseTo((0.02 * ones) / 2000, 12);
+      expect(audit.unsupported!.cells.map((c) => c.actions)).toEqual([['y']]);
     }
   },
 );
