@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 /** Order of reading = flow of data: a folder imports only from itself and from those above it. */
 const ORDER = [
   'math',
+  'json',
   'schema',
   'threads',
   'store',

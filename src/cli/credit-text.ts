@@ -7,6 +7,7 @@ import {
   turnMarkNote,
   turnMarks,
 } from '../critic/marks.ts';
+import { stringifyExact } from '../json/exact-json.ts';
 import { formatCount, formatNumber, formatShare, formatSigned, gainWords } from '../report/format.ts';
 import { firstLine } from '../report/plain.ts';
 import type { ClusteredMean, CriticReport, EpisodeCredit, HeldOutError } from '../schema/credit.ts';
@@ -174,7 +175,7 @@ export function episodeText(
 function actionLine(text: TurnText | undefined): string {
   if (!text) return '';
   const calls = text.tool_calls.map((c) => {
-    const args = typeof c.arguments === 'string' ? c.arguments : JSON.stringify(c.arguments ?? {});
+    const args = typeof c.arguments === 'string' ? c.arguments : stringifyExact(c.arguments ?? {});
     return `${c.name}(${args})`;
   });
   const said = text.action?.trim() ?? '';

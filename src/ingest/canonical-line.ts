@@ -1,3 +1,4 @@
+import { parseExact } from '../json/exact-json.ts';
 import type { SegmentScanner, TokenSegment } from './segment-scan.ts';
 
 /** A record without its `segments`, which lie beside it in typed arrays. */
@@ -26,7 +27,7 @@ export function parseSplit(
   if (behind < 0 || findSegments(bytes, behind, end, 1) !== NONE) return null;
   let record: unknown;
   try {
-    record = JSON.parse(
+    record = parseExact(
       `${bytes.toString('utf8', start, at)}${STAND_IN}${bytes.toString('utf8', behind, end)}`,
     );
   } catch {

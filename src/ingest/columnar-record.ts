@@ -1,3 +1,4 @@
+import { parseExact } from '../json/exact-json.ts';
 import { failure } from '../schema/error.ts';
 import { tableOfColumns } from '../store/table-of-columns.ts';
 
@@ -56,7 +57,7 @@ function present(value: unknown): Record<string, unknown> {
 function unwrapped(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   try {
-    return JSON.parse(value);
+    return parseExact(value);
   } catch {
     return value;
   }

@@ -55,9 +55,11 @@ export function episodeColumns(): EpisodeColumns {
       return rows;
     },
     add(episode, place, tokens, fenced) {
+      // Whatever can fail comes before any column grows: a record is added whole or not at all.
+      const texts = jsonTexts(episode, fenced);
       if (episode.ending === undefined) endingsAssumed++;
-      addEpisode(e, episode, rows, fenced);
-      for (let k = 0; k < episode.turns.length; k++) addTurn(t, episode.turns[k]!, rows, k);
+      addEpisode(e, episode, rows, texts);
+      for (let k = 0; k < episode.turns.length; k++) addTurn(t, episode.turns[k]!, rows, k, texts.calls[k]!);
       const segments = tokens ?? episode.segments;
       for (let k = 0; k < segments.length; k++) addSegment(s, segments[k]!, rows, k);
       positive += positives(episode, segments);
@@ -76,6 +78,24 @@ export function episodeColumns(): EpisodeColumns {
       endingsAssumed,
       positive,
     }),
+  };
+}
+
+/** The JSON columns of an episode and its turns. */
+interface JsonTexts {
+  readonly rewards: string | null;
+  readonly meta: string | null;
+  readonly fenced: string | null;
+  /** One a turn. */
+  readonly calls: readonly string[];
+}
+
+function jsonTexts(x: Episode, fenced: Readonly<Record<string, unknown>> | undefined): JsonTexts {
+  return {
+    rewards: x.rewards && jsonText(x.rewards),
+    meta: x.meta && jsonText(x.meta),
+    fenced: fenced === undefined ? null : jsonText(fenced),
+    calls: x.turns.map((turn) => jsonText(turn.tool_calls)),
   };
 }
 
@@ -101,12 +121,7 @@ function episodeWriters() {
   };
 }
 
-function addEpisode(
-  w: ReturnType<typeof episodeWriters>,
-  x: Episode,
-  row: number,
-  fenced: Readonly<Record<string, unknown>> | undefined,
-): void {
+function addEpisode(w: ReturnType<typeof episodeWriters>, x: Episode, row: number, texts: JsonTexts): void {
   w.episode.push(row);
   w.episode_id.push(x.episode_id);
   w.task_id.push(x.task_id);
@@ -117,13 +132,13 @@ function addEpisode(
   w.ending.push(episodeEnding(x));
   w.ending_assumed.push(x.ending === undefined);
   w.reward.push(x.reward);
-  w.rewards.push(x.rewards && jsonText(x.rewards));
+  w.rewards.push(texts.rewards);
   w.n_turns.push(x.turns.length);
   w.started_at.push(x.started_at === null ? null : microseconds(x.started_at));
   w.ended_at.push(x.ended_at === null ? null : microseconds(x.ended_at));
   w.cost.push(x.cost);
-  w.meta.push(x.meta && jsonText(x.meta));
-  w.fenced.push(fenced === undefined ? null : jsonText(fenced));
+  w.meta.push(texts.meta);
+  w.fenced.push(texts.fenced);
 }
 
 function turnWriters() {
@@ -155,13 +170,14 @@ function addTurn(
   x: Episode['turns'][number],
   row: number,
   k: number,
+  calls: string,
 ): void {
   w.episode.push(row);
   w.turn.push(x.turn ?? k);
   w.segment.push(x.segment);
   w.observation.push(x.observation);
   w.action.push(x.action);
-  w.tool_calls.push(jsonText(x.tool_calls));
+  w.tool_calls.push(calls);
   w.tool_errors.push(toolErrors(x));
   w.reward.push(x.reward);
   w.process_reward.push(x.process_reward);

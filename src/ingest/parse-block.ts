@@ -1,4 +1,6 @@
 import { isUtf8 } from 'node:buffer';
+import { TooDeepError } from '../json/depth.ts';
+import { parseExact } from '../json/exact-json.ts';
 import { Episode, type EpisodeInput } from '../schema/episode.ts';
 import { parseSplit } from './canonical-line.ts';
 import { type EpisodeBlock, type EpisodeColumns, episodeColumns, type Place } from './episode-columns.ts';
@@ -7,6 +9,8 @@ import { RecordError } from './log-format.ts';
 import type { FormatNote } from './notes.ts';
 import { excerpt, type Reject } from './rejects.ts';
 import type { SegmentScanner } from './segment-scan.ts';
+import { settled } from './settled-numbers.ts';
+import { unfit } from './unfit.ts';
 import { unusable } from './unusable.ts';
 import { zodReason } from './zod-reason.ts';
 
@@ -57,6 +61,10 @@ export function addEpisodes(
   amend?: Amend,
 ): void {
   const episodes = found.map((f) => checked(f.episode, amend));
+  for (const { fenced } of found) {
+    const reason = unfit(fenced, 'fenced');
+    if (reason !== undefined) throw new RecordError(reason);
+  }
   for (let k = 0; k < episodes.length; k++) columns.add(episodes[k]!, place, undefined, found[k]!.fenced);
 }
 
@@ -94,12 +102,13 @@ export function checkLine(
   if (!validBlock && !isUtf8(block.bytes.subarray(start, end))) throw new RecordError('not valid UTF-8');
 }
 
-/** @throws RecordError with what JSON.parse says */
+/** Loses no digit of a number. @throws RecordError with what JSON.parse says, or for a record nested too deep */
 export function parseJson(bytes: Buffer, cutShort = false): unknown {
   if (!isUtf8(bytes)) throw new RecordError('not valid UTF-8');
   try {
-    return JSON.parse(bytes.toString('utf8'));
+    return parseExact(bytes.toString('utf8'));
   } catch (error) {
+    if (error instanceof TooDeepError) throw new RecordError(error.message);
     const said = (error as Error).message.split('\n')[0]!.replace(/^[A-Z](?=[a-z])/, (c) => c.toLowerCase());
     const short = cutShort ? ' (the last line has no line end: the file may be cut short)' : '';
     throw new RecordError(`not JSON: ${said}${short}`);
@@ -116,7 +125,6 @@ function recordReason(error: unknown): string {
     const { column, message } = error;
     return column === undefined || message.startsWith(column) ? message : `${column}: ${message}`;
   }
-  if (error instanceof RangeError && /call stack/.test(error.message)) return 'nested too deep';
   throw error;
 }
 
@@ -130,7 +138,17 @@ function checked(record: unknown, amend: Amend | undefined): Episode {
 }
 
 function fitting(record: unknown): Episode {
-  const parsed = Episode.safeParse(record);
+  let given = record;
+  let parsed = Episode.safeParse(given);
+  if (!parsed.success) {
+    given = settled(record);
+    if (given !== record) parsed = Episode.safeParse(given);
+  }
   if (!parsed.success) throw new RecordError(zodReason(parsed.error, Episode));
-  return parsed.data;
+  const { data } = parsed;
+  // The schema leaves out a key "__proto__", which a log may have as well as any other.
+  if (data.meta !== null) data.meta = (given as { meta: Record<string, unknown> }).meta;
+  if (data.rewards !== null && Object.hasOwn((given as { rewards: object }).rewards, '__proto__'))
+    throw new RecordError('no part of a reward may be named "__proto__"', 'rewards');
+  return data;
 }

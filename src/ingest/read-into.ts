@@ -16,7 +16,7 @@ import { type FormatNote, noteCounts } from './notes.ts';
 import { parquetRows } from './parquet-rows.ts';
 import type { Amend, ParsedBlock } from './parse-block.ts';
 import { recordBlocks } from './record-blocks.ts';
-import { type Reject, rejectBatch } from './rejects.ts';
+import { oneLine, type Reject, rejectBatch } from './rejects.ts';
 import { rowBlocks } from './row-blocks.ts';
 import { scoreBlocks } from './score-blocks.ts';
 import { scoreWriter } from './score-writer.ts';
@@ -137,7 +137,7 @@ function rejectCounter(store: Store, source: number) {
       await appendBatch(store, rejectBatch(source, rejects));
       count += rejects.length;
       for (const { line, byteOffset, reason, excerpt } of rejects.slice(0, SHOWN - first.length))
-        first.push({ line: orNull(line), byteOffset: orNull(byteOffset), reason, excerpt });
+        first.push({ line: orNull(line), byteOffset: orNull(byteOffset), reason: oneLine(reason), excerpt });
     },
   };
 }

@@ -1,5 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { parseExact } from '../json/exact-json.ts';
 import { failure } from '../schema/error.ts';
 import { csvRows } from './csv-rows.ts';
 import {
@@ -46,7 +47,7 @@ async function* fileRows(path: string, name: string, skipForeign: boolean): Asyn
   }
   let whole: unknown;
   try {
-    whole = JSON.parse(text);
+    whole = parseExact(text);
   } catch (cause) {
     yield* jsonLines(text, name, cause);
     return;
@@ -69,7 +70,7 @@ function* jsonLines(text: string, name: string, whole: unknown): Generator<Keyed
     const place = `${name} line ${i + 1}`;
     let row: unknown;
     try {
-      row = JSON.parse(line);
+      row = parseExact(line);
     } catch {
       const why = whole instanceof Error ? whole.message : '';
       throw failure({ subject: place, wrong: `neither a line of JSON nor part of a JSON document (${why})` });

@@ -6,6 +6,7 @@ import { RecordError } from './log-format.ts';
 import { checkLine, linesOf, parseJson, rejected } from './parse-block.ts';
 import { excerpt, type Reject } from './rejects.ts';
 import { MAX_FLOAT, MAX_INTEGER } from './segment-scan.ts';
+import { settled } from './settled-numbers.ts';
 import { zodReason } from './zod-reason.ts';
 
 /** A score with its place, and what a reject of it would show. */
@@ -43,7 +44,8 @@ export async function* scoreBlocks(
 }
 
 function checked(record: unknown): Score {
-  const parsed = Score.safeParse(record);
+  let parsed = Score.safeParse(record);
+  if (!parsed.success) parsed = Score.safeParse(settled(record));
   if (!parsed.success) throw new RecordError(zodReason(parsed.error, Score));
   const { turn, segment, logprobs } = parsed.data;
   if ((turn ?? 0) > MAX_INTEGER) throw new RecordError('is beyond a 32-bit integer', 'turn');

@@ -1,7 +1,7 @@
 import type { Episode } from '../schema/episode.ts';
 import type { Segment } from '../schema/segment.ts';
-import { nonFinite } from './json-text.ts';
 import { MAX_FLOAT, MAX_INTEGER } from './segment-scan.ts';
+import { unfit } from './unfit.ts';
 
 /**
  * Why a record that fits the schema cannot be stored all the same, or undefined: turn numbers that do
@@ -13,11 +13,9 @@ export function unusable(episode: Episode): string | undefined {
     beyond(episode.trial, 'trial') ??
     unusableTurns(episode) ??
     first(episode.segments, (s, k) => unusableSegment(s, `segments[${k}]`)) ??
-    nonFinite(episode.meta, 'meta')?.concat(NOT_FINITE)
+    unfit(episode.meta, 'meta')
   );
 }
-
-const NOT_FINITE = ': is not a finite number';
 
 function unusableTurns({ turns }: Episode): string | undefined {
   let last = -1;
@@ -35,8 +33,8 @@ function unusableTurns({ turns }: Episode): string | undefined {
       beyond(t.sampling?.top_k ?? null, `turns[${k}].sampling.top_k`);
     if (wrong) return wrong;
     for (let c = 0; c < t.tool_calls.length; c++) {
-      const at = nonFinite(t.tool_calls[c]!.arguments, `turns[${k}].tool_calls[${c}].arguments`);
-      if (at) return at + NOT_FINITE;
+      const wrong = unfit(t.tool_calls[c]!.arguments, `turns[${k}].tool_calls[${c}].arguments`);
+      if (wrong) return wrong;
     }
   }
   return undefined;

@@ -1,3 +1,5 @@
+import { stringifyExact } from '../json/exact-json.ts';
+import { ExactNumber } from '../json/exact-number.ts';
 import type { ToolCall } from '../schema/turn.ts';
 
 /** What of a call is known once it was made and answered. */
@@ -51,7 +53,7 @@ export function takeUpTurn(
 /** Arguments as text: what the model wrote, or JSON with its keys in order. */
 export function argumentsText(value: unknown): string {
   if (typeof value === 'string') return value;
-  return JSON.stringify(inOrder(value) ? value : sorted(value)) ?? 'null';
+  return stringifyExact(inOrder(value) ? value : sorted(value)) ?? 'null';
 }
 
 /** Where the call itself does not say, the turn's count does if all or none of its calls failed. */
@@ -74,7 +76,7 @@ function inOrder(value: unknown): boolean {
 }
 
 function sorted(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
+  if (typeof value !== 'object' || value === null || value instanceof ExactNumber) return value;
   if (Array.isArray(value)) return value.map(sorted);
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
   return Object.fromEntries(entries.map(([key, inner]) => [key, sorted(inner)]));

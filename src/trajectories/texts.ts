@@ -1,3 +1,4 @@
+import { parseExact } from '../json/exact-json.ts';
 import type { Episode } from '../schema/episode.ts';
 import { failure } from '../schema/error.ts';
 import type { ToolCall } from '../schema/turn.ts';
@@ -97,7 +98,7 @@ function parseCalls(json: string | null, t: Trajectories, e: number, row: number
 function jsonCalls(json: string | null, subject: string): readonly ToolCall[] {
   if (json === null) return NONE;
   try {
-    const calls: unknown = JSON.parse(json);
+    const calls: unknown = parseExact(json);
     if (Array.isArray(calls)) return calls;
   } catch {
     // Falls through to the one message for both.

@@ -1,12 +1,15 @@
 import { basename } from 'node:path';
 import { z } from 'zod';
+import { ExactNumber } from '../../json/exact-number.ts';
 import { RecordError } from '../log-format.ts';
 
 /** A JSON object as parsed; every field is checked before it is used. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 export function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber)
+  );
 }
 
 /** The field itself, never one inherited from Object.prototype. */
@@ -41,17 +44,19 @@ export function asTextOrNull(value: unknown, path: string): string | null {
   return value === undefined || value === null ? null : asText(value, path);
 }
 
-/** A name: text that is not empty, or a number, as text; null where there is none. */
+/** A name: text that is not empty, or a number, as its digits; null where there is none. */
 export function asNameOrNull(value: unknown, path: string): string | null {
   if (value === undefined || value === null) return null;
   if (typeof value === 'number' && Number.isFinite(value)) return String(value);
+  if (value instanceof ExactNumber) return value.text;
   if (typeof value !== 'string') throw wrongType(value, 'text or a number', path);
   if (value === '') throw new RecordError(`${path} is empty, expected a name`, path);
   return value;
 }
 
-/** A finite number; JSON such as 1e999 parses to infinity, which no reward is. */
-export function asNumber(value: unknown, path: string): number {
+/** A finite double, the nearest one; 1e999 is infinity, which no reward is. */
+export function asNumber(given: unknown, path: string): number {
+  const value = given instanceof ExactNumber ? Number(given.text) : given;
   if (typeof value !== 'number') throw wrongType(value, 'a number', path);
   if (!Number.isFinite(value)) throw new RecordError(`${path} is ${value}, expected a finite number`, path);
   return value;
@@ -99,6 +104,7 @@ function wrongType(value: unknown, expected: string, path: string): RecordError 
 
 function describe(value: unknown): string {
   if (Array.isArray(value)) return 'an array';
+  if (value instanceof ExactNumber) return value.text.slice(0, 40);
   if (typeof value === 'object') return 'an object';
   return typeof value === 'string' ? 'text' : `${value}`;
 }

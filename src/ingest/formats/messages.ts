@@ -1,3 +1,4 @@
+import { parseExact } from '../../json/exact-json.ts';
 import type { EpisodeInput } from '../../schema/episode.ts';
 
 type TurnInput = EpisodeInput['turns'][number];
@@ -118,10 +119,10 @@ export function saysItFailed(result: ToolResult): boolean | null {
   }
 }
 
-/** Arguments as an object where the text is JSON, else the text itself. */
+/** Arguments as an object where the text is JSON that can be stored, else the text itself. */
 export function parsedArguments(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExact(text);
   } catch {
     return text;
   }

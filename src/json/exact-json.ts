@@ -1,0 +1,77 @@
+import { isTooDeep, MAX_DEPTH, TooDeepError } from './depth.ts';
+import { ExactNumber, isDouble, MARK } from './exact-number.ts';
+
+/**
+ * JSON.parse that loses no digit: a number that no double holds becomes an `ExactNumber`.
+ * One search of the text for long numbers beside JSON.parse; only where one is found, a second pass.
+ * @throws SyntaxError as JSON.parse does; TooDeepError beyond `MAX_DEPTH`
+ */
+export function parseExact(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  // Every level takes a bracket at its start and one at its end.
+  if (text.length >= 2 * MAX_DEPTH && isTooDeep(value)) throw new TooDeepError();
+  if (!LONG.test(text)) return value;
+  const marked = withMarks(text);
+  if (marked === text) return value;
+  return JSON.parse(marked, (_, value) =>
+    typeof value === 'string' && value.startsWith(MARK) ? new ExactNumber(value.slice(MARK.length)) : value,
+  );
+}
+
+/** JSON.stringify that writes an `ExactNumber` as it was read. */
+export function stringifyExact(value: unknown): string {
+  const text = JSON.stringify(value);
+  return text?.includes(MARK) ? text.replace(MARKED, '$1') : text;
+}
+
+/** A number of 16 digits or more, or with an exponent beyond two digits, may be no double. Texts may look like one too. */
+const LONG = /\d[\d.]{15}|\d[eE][+-]?\d{3}/;
+const MARKED = new RegExp(`"${MARK}([^"]*)"`, 'g');
+
+/** The text with every number that is no double as a text behind `MARK`; the text itself where there is none. */
+function withMarks(text: string): string {
+  let out = '';
+  let from = 0;
+  for (let i = 0; i < text.length; ) {
+    const c = text.charCodeAt(i);
+    if (c === QUOTE) {
+      i = endOfString(text, i);
+      continue;
+    }
+    if (!isDigit(c)) {
+      i++;
+      continue;
+    }
+    const start = i > 0 && text.charCodeAt(i - 1) === MINUS ? i - 1 : i;
+    while (i < text.length && isOfNumber(text.charCodeAt(i))) i++;
+    const literal = text.slice(start, i);
+    if (literal.length < 5 || !NUMBER.test(literal) || isDouble(literal)) continue;
+    out += `${text.slice(from, start)}"${MARK}${literal}"`;
+    from = i;
+  }
+  return from === 0 ? text : out + text.slice(from);
+}
+
+const QUOTE = 34;
+const MINUS = 45;
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+function isDigit(c: number): boolean {
+  return c >= 48 && c <= 57;
+}
+
+/** Digits, point, exponent and its sign. */
+function isOfNumber(c: number): boolean {
+  return isDigit(c) || c === 46 || c === 69 || c === 101 || c === 43 || c === MINUS;
+}
+
+/** Place after the closing quote of the string that opens at `from`. */
+function endOfString(text: string, from: number): number {
+  for (let i = from + 1; ; i++) {
+    i = text.indexOf('"', i);
+    if (i < 0) return text.length;
+    let escapes = 0;
+    while (text.charCodeAt(i - 1 - escapes) === 92) escapes++;
+    if (escapes % 2 === 0) return i + 1;
+  }
+}
