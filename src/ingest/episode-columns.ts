@@ -17,6 +17,8 @@ export interface EpisodeBlock {
   readonly endingsAssumed: number;
   /** Log-probabilities and log-propensities above 0: no probability exceeds 1. */
   readonly positive: number;
+  /** Times that the store's type does not hold, left out: year 1, for instance, which stands for "none" elsewhere. */
+  readonly timesLeftOut: number;
 }
 
 /** Where a record lies in its file; NaN where the format has no lines or bytes. */
@@ -49,6 +51,7 @@ export function episodeColumns(): EpisodeColumns {
   let segmentRows = 0;
   let endingsAssumed = 0;
   let positive = 0;
+  let timesLeftOut = 0;
 
   return {
     get rows() {
@@ -58,7 +61,7 @@ export function episodeColumns(): EpisodeColumns {
       // Whatever can fail comes before any column grows: a record is added whole or not at all.
       const texts = jsonTexts(episode, fenced);
       if (episode.ending === undefined) endingsAssumed++;
-      addEpisode(e, episode, rows, texts);
+      timesLeftOut += addEpisode(e, episode, rows, texts);
       for (let k = 0; k < episode.turns.length; k++) addTurn(t, episode.turns[k]!, rows, k, texts.calls[k]!);
       const segments = tokens ?? episode.segments;
       for (let k = 0; k < segments.length; k++) addSegment(s, segments[k]!, rows, k);
@@ -77,6 +80,7 @@ export function episodeColumns(): EpisodeColumns {
       byteOffsets: Float64Array.from(byteOffsets),
       endingsAssumed,
       positive,
+      timesLeftOut,
     }),
   };
 }
@@ -121,7 +125,10 @@ function episodeWriters() {
   };
 }
 
-function addEpisode(w: ReturnType<typeof episodeWriters>, x: Episode, row: number, texts: JsonTexts): void {
+/** Returns how many times were left out. */
+function addEpisode(w: ReturnType<typeof episodeWriters>, x: Episode, row: number, texts: JsonTexts): number {
+  const started = microseconds(x.started_at);
+  const ended = microseconds(x.ended_at);
   w.episode.push(row);
   w.episode_id.push(x.episode_id);
   w.task_id.push(x.task_id);
@@ -134,11 +141,12 @@ function addEpisode(w: ReturnType<typeof episodeWriters>, x: Episode, row: numbe
   w.reward.push(x.reward);
   w.rewards.push(texts.rewards);
   w.n_turns.push(x.turns.length);
-  w.started_at.push(x.started_at === null ? null : microseconds(x.started_at));
-  w.ended_at.push(x.ended_at === null ? null : microseconds(x.ended_at));
+  w.started_at.push(started);
+  w.ended_at.push(ended);
   w.cost.push(x.cost);
   w.meta.push(texts.meta);
   w.fenced.push(texts.fenced);
+  return Number(started === null && x.started_at !== null) + Number(ended === null && x.ended_at !== null);
 }
 
 function turnWriters() {
@@ -251,10 +259,13 @@ function finished(writers: Readonly<Record<string, ColumnWriter<never>>>): Recor
   return columns;
 }
 
-/** Microseconds since 1970 of an ISO time, which Date reads to the millisecond only. */
-function microseconds(iso: string): number {
+/**
+ * Microseconds since 1970 of an ISO time, which Date reads to the millisecond only; null beyond 2^53 of them
+ * (before July 1684 and after June 2255), which the columns do not hold.
+ */
+function microseconds(iso: string | null): number | null {
+  if (iso === null) return null;
   const fraction = /\.(\d+)/.exec(iso)?.[1] ?? '';
-  return (
-    Math.floor(Date.parse(iso.replace(/\.\d+/, '')) * 1000) + Number(fraction.padEnd(6, '0').slice(0, 6))
-  );
+  const time = Date.parse(iso.replace(/\.\d+/, '')) * 1000 + Number(fraction.padEnd(6, '0').slice(0, 6));
+  return Number.isSafeInteger(time) ? time : null;
 }

@@ -59,6 +59,8 @@ const SHOWN = 5;
 /** A file this large is parsed in a thread of its own, which costs some 50 ms to start. */
 const THREAD_BYTES = 16 << 20;
 
+const TIMES = 'started_at and ended_at before 1685 or after 2254';
+
 const CANONICAL: ReadonlySet<FormatName> = new Set<FormatName>(['canonical', 'parquet', 'arrow']);
 
 /** Appends what a file holds, within its transaction; of what --strict will undo anyway, nothing more. */
@@ -94,6 +96,8 @@ export async function readInto(
     if (CANONICAL.has(file.format)) endingsAssumed += parsed.block.endingsAssumed;
     positive += parsed.block.positive;
     noticed.add(parsed.notes);
+    if (parsed.block.timesLeftOut > 0)
+      noticed.add([{ code: 'field-left-out', about: TIMES, count: parsed.block.timesLeftOut }]);
     file.onProgress(writer.episodes, file.bytes());
   }
   const { episodes, turns, duplicates, replaced } = writer;
