@@ -77,7 +77,7 @@ describe('numbers beyond 2^53 keep every digit', () => {
     await ingest(store, [write('.json', `[${IDS.map(run).join(',')}]`)]);
     const tasks = await column('task_id');
     expect(new Set(tasks).size).toBe(6);
-    tasks.forEach((task, k) => expect(task).toContain(IDS[k]));
+    for (const [k, task] of tasks.entries()) expect(task).toContain(IDS[k]);
     const calls = await rows('SELECT tool_calls AS x FROM turns ORDER BY episode');
     expect(calls.map((r) => /"a":(\d+)/.exec(r.x as string)?.[1])).toEqual(IDS);
   });

@@ -25,7 +25,7 @@ function write(ending: string, text: string): string {
 }
 const rows = (sql: string) => queryRows(store, sql);
 const lists = (n: number) => '['.repeat(n) + ']'.repeat(n);
-const objects = (n: number) => '{"a":'.repeat(n) + '0' + '}'.repeat(n);
+const objects = (n: number) => `${'{"a":'.repeat(n)}0${'}'.repeat(n)}`;
 /** Every turn with the name of the episode it is stored under. */
 const actions = async () =>
   (
