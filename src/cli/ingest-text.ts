@@ -34,8 +34,12 @@ export function ingestErrors({ files }: IngestResult): string[] {
     messages.push(`${file.path}: holds no record`);
   const refused = files.filter((f) => f.status === 'refused').map((f) => f.path);
   if (refused.length > 0) messages.push(`--strict: nothing kept of ${refused.join(', ')}`);
+  for (const file of files.filter((f) => f.conflicts > 0 && f.status !== 'refused'))
+    messages.push(
+      `${file.path}: ${counted(file.conflicts, 'record')} ${file.conflicts === 1 ? 'has' : 'have'} the episode_id of another episode in the store, and ${file.conflicts === 1 ? 'was' : 'were'} rejected (id-conflict). Where ids start over in every file, give each run its own: --id-prefix PREFIX.`,
+    );
   for (const file of files.filter(mostlyRejected)) {
-    const read = file.episodes + file.scores;
+    const read = file.episodes + file.scores + file.duplicates;
     const wrong = read === 0 ? 'gave nothing but rejects' : 'most of its records were rejected';
     messages.push(`${file.path}: ${wrong}, got ${file.rejects} of ${read + file.rejects}`);
   }
@@ -43,14 +47,16 @@ export function ingestErrors({ files }: IngestResult): string[] {
 }
 
 /** Nothing came in, or more than half was bad; what was there before is no bad record of a log that grew. */
-function mostlyRejected({ status, episodes, scores, rejects, duplicates }: IngestedFile): boolean {
-  if (status !== 'added' || rejects === 0) return false;
-  const read = episodes + scores;
-  return read === 0 || rejects - duplicates > read;
+function mostlyRejected(file: IngestedFile): boolean {
+  const { status, episodes, scores, rejects, duplicates, conflicts } = file;
+  // Conflicts have a message of their own.
+  if (status !== 'added' || rejects === conflicts) return false;
+  const read = episodes + scores + duplicates;
+  return read === 0 || rejects - conflicts > read;
 }
 
 function fileLine(file: IngestedFile): string {
-  const { format, status, episodes, turns, scores, rejects } = file;
+  const { format, status, episodes, turns, scores, rejects, duplicates, rewardsJoined } = file;
   if (status === 'known') return knownLine(file);
   if (status === 'empty') return 'empty: nothing added';
   if (status === 'failed') return 'failed: nothing added';
@@ -59,13 +65,23 @@ function fileLine(file: IngestedFile): string {
     format === 'scores'
       ? counted(scores, 'score')
       : `${counted(episodes, 'episode')}, ${counted(turns, 'turn')}`;
-  return `${format}, ${what}, ${counted(rejects, 'reject')}`;
+  const there = duplicates > 0 ? `, ${counted(duplicates, 'episode')} already stored` : '';
+  const joined = rewardsJoined > 0 ? `, ${counted(rewardsJoined, 'reward')} joined` : '';
+  return `${format}, ${what}${there}${joined}, ${counted(rejects, 'reject')}${conflicting(file)}`;
 }
 
-function knownLine({ format, path, knownAs, rewardsJoined }: IngestedFile): string {
+function knownLine(file: IngestedFile): string {
+  const { format, path, knownAs, rewardsJoined } = file;
   const as = knownAs === path ? '' : ` as ${knownAs}`;
   const what = rewardsJoined > 0 ? `${counted(rewardsJoined, 'reward')} joined` : 'nothing added';
-  return `${format}, already there${as}: ${what}`;
+  return `${format}, already there${as}: ${what}${conflicting(file)}`;
+}
+
+function conflicting({ status, rejects, conflicts }: IngestedFile): string {
+  if (conflicts === 0) return '';
+  const what = 'for an episode_id that another episode has';
+  if (status === 'known') return `; ${counted(conflicts, 'record')} of it rejected ${what}`;
+  return ` (${conflicts === rejects ? '' : `${conflicts.toLocaleString('en')} of them `}${what})`;
 }
 
 function counted(n: number, noun: string): string {

@@ -24,6 +24,11 @@ export const ingestCommand: Command = {
       value: 'FILE',
       help: 'rewards to join by episode: JSONL, CSV, JSON, or a folder of trials; see below',
     },
+    'id-prefix': {
+      type: 'string',
+      value: 'PREFIX',
+      help: 'put before every episode_id of these files, for runs whose ids start over; give scores of them the same',
+    },
     strict: { type: 'boolean', help: 'a record that cannot be read refuses its file: nothing of it is kept' },
     'max-record-mb': {
       type: 'string',
@@ -36,6 +41,7 @@ export const ingestCommand: Command = {
   examples: [
     'turnwise ingest logs/*.jsonl --store runs.duckdb',
     'turnwise ingest "logs/**/*.jsonl.gz" --store runs.duckdb --strict',
+    'turnwise ingest run-2.jsonl --id-prefix run-2/ --store runs.duckdb',
     'turnwise ingest trajectories/*.json --rewards results.csv --store runs.duckdb',
     'cat run.jsonl | turnwise ingest - --store runs.duckdb',
   ],
@@ -43,9 +49,12 @@ export const ingestCommand: Command = {
     'Rewards: columns episode_id (or session_id, trial_name), reward, and if wanted rewards, task_id; see',
     '"turnwise schema rewards". They are also joined to episodes that are in the store and have none yet.',
     '',
-    'Exit 1: a file cannot be read or is not recognised, holds no record or gives nothing but rejects, or more than',
-    'half of its records are rejected (those already in the store do not count); the other files are read all the',
-    'same. A store that would be new and got nothing is not made.',
+    'An episode that is stored already, word for word, adds nothing. Another episode under a known episode_id is rejected',
+    '(id-conflict): ingest the file again with --id-prefix. Rewards and their file keep the names of the log.',
+    '',
+    'Exit 1: a file cannot be read or is not recognised, holds no record or gives nothing but rejects, more than half',
+    'of its records are rejected, or one of them for an episode_id that another episode has; the other files are read',
+    'all the same. A store that would be new and got nothing is not made.',
   ],
   undone: true,
   async run(values, positionals, io) {
@@ -60,6 +69,7 @@ export const ingestCommand: Command = {
         maxRecordMb,
         strict: values.strict === true,
         rewards: text(values, 'rewards'),
+        idPrefix: text(values, 'id-prefix'),
         stdin: io.stdin,
         onProgress: ({ path, records, bytes }) =>
           io.progress(`${path}: ${records.toLocaleString('en')} records, ${(bytes / 1e6).toFixed(0)} MB`),

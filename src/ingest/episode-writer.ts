@@ -3,30 +3,49 @@ import type { Batch } from '../store/batch.ts';
 import { queryRows } from '../store/query.ts';
 import type { Store } from '../store/store.ts';
 import type { EpisodeBlock } from './episode-columns.ts';
+import { differencesFromStored, differenceWithin, type Joined, logNames, pathsOf } from './episode-copies.ts';
 import type { IdSet } from './id-set.ts';
+import { joinCopies } from './join-known.ts';
 import type { Reject } from './rejects.ts';
+import type { RewardJoin } from './rewards.ts';
 import { selectRows } from './select-rows.ts';
 import { tokenWindow } from './token-window.ts';
 
 /** Appends the episodes of one file, numbered on from those the store holds. */
 export interface EpisodeWriter {
-  /** Appends a block, but for episodes whose name is taken: those come back as rejects. */
+  /** Appends a block, but for episodes whose name is taken: by a copy, or by another episode, which makes a reject. */
   write(block: EpisodeBlock): Promise<readonly Reject[]>;
   readonly episodes: number;
   readonly turns: number;
-  /** Episodes left out because another file has brought one of their name. */
+  /** Episodes left out because they are in the store, or earlier in the file, as they are here. */
   readonly duplicates: number;
+  /** Rejects: another episode has their name. */
+  readonly conflicts: number;
+  /** Stored episodes that gained a reward, because a copy of them came with one from the reward file. */
+  readonly rewardsJoined: number;
   /** Texts whose lone surrogates were replaced by U+FFFD. */
   readonly replaced: number;
 }
 
-const STORED = ' is already in the store';
+export interface WriterOptions {
+  readonly source: number;
+  readonly firstEpisode: number;
+  /** Every name in the store; grows. */
+  readonly ids: IdSet;
+  /** Goes before every episode_id. */
+  readonly prefix: string;
+  /** Rewards that the blocks have been given. */
+  readonly join: RewardJoin | undefined;
+}
 
-/** For use within the transaction of the file. `ids` holds every name in the store, and grows. */
-export function episodeWriter(store: Store, source: number, firstEpisode: number, ids: IdSet): EpisodeWriter {
+/** For use within the transaction of the file. */
+export function episodeWriter(store: Store, options: WriterOptions): EpisodeWriter {
+  const { source, firstEpisode, ids, prefix, join } = options;
   let episodes = 0;
   let turns = 0;
   let duplicates = 0;
+  let conflicts = 0;
+  let rewardsJoined = 0;
   let replaced = 0;
   const window = tokenWindow(store);
   return {
@@ -39,11 +58,18 @@ export function episodeWriter(store: Store, source: number, firstEpisode: number
     get duplicates() {
       return duplicates;
     },
+    get conflicts() {
+      return conflicts;
+    },
+    get rewardsJoined() {
+      return rewardsJoined;
+    },
     get replaced() {
       return replaced;
     },
-    async write(block) {
-      const taken = await takenIds(store, source, block, ids);
+    async write(given) {
+      const block = prefix === '' ? given : prefixed(given, prefix);
+      const { taken, copied } = await takenNames(store, block, ids, (row) => joinedTo(given, row, join));
       const kept = taken.size === 0 ? block : without(block, taken);
       const base = firstEpisode + episodes;
       const columns = { ...kept.episodes.columns, source: filled(source, kept.episodes.rows) };
@@ -54,8 +80,11 @@ export function episodeWriter(store: Store, source: number, firstEpisode: number
       await window.add(kept.segments);
       episodes += kept.episodes.rows;
       turns += kept.turns.rows;
-      for (const reason of taken.values()) if (reason.endsWith(STORED)) duplicates++;
-      return [...taken].map(([row, reason]) => ({
+      if (join && copied.length > 0) rewardsJoined += await joinCopies(store, copied, join, prefix);
+      const rejects = [...taken].filter(([, reason]) => reason !== COPY);
+      duplicates += taken.size - rejects.length;
+      conflicts += rejects.length;
+      return rejects.map(([row, reason]) => ({
         line: block.lines[row]!,
         byteOffset: block.byteOffsets[row]!,
         reason,
@@ -65,39 +94,83 @@ export function episodeWriter(store: Store, source: number, firstEpisode: number
   };
 }
 
-/** Rows of the block whose episode_id is taken, each with the reason. */
-async function takenIds(
+/** In place of a reason: the episode is there as it is. */
+const COPY = '';
+/** Begins the reason of a reject: another episode has its name. */
+export const ID_CONFLICT = 'id-conflict';
+
+/** Rows of the block whose episode_id is taken, each with the reason; and the stored episodes that some are copies of. */
+async function takenNames(
   store: Store,
-  source: number,
-  { episodes }: EpisodeBlock,
+  block: EpisodeBlock,
   ids: IdSet,
-): Promise<ReadonlyMap<number, string>> {
+  joined: (row: number) => Joined | undefined,
+): Promise<{ readonly taken: ReadonlyMap<number, string>; readonly copied: readonly number[] }> {
   const taken = new Map<number, string>();
-  if (episodes.rows === 0) return taken;
-  const names = texts(episodes, 'episode_id');
+  const copied = new Set<number>();
+  if (block.episodes.rows === 0) return { taken, copied: [] };
+  const names = texts(block.episodes, 'episode_id');
   const suspects = names.map((_, row) => row).filter((row) => ids.add(names[row]!));
-  if (suspects.length === 0) return taken;
+  if (suspects.length === 0) return { taken, copied: [] };
   const known = await queryRows(
     store,
-    'SELECT episode_id, source FROM episodes WHERE episode_id IN (SELECT unnest($1))',
+    'SELECT episode_id, episode, source FROM episodes WHERE episode_id IN (SELECT unnest($1))',
     [suspects.map((row) => names[row]!)],
   );
-  const sources = new Map(known.map((r) => [r.episode_id as string, r.source as number]));
+  const stored = new Map(
+    known.map((r) => [r.episode_id as string, { episode: r.episode as number, source: r.source as number }]),
+  );
+  const there = new Map(
+    suspects.flatMap((row) => {
+      const at = stored.get(names[row]!);
+      return at === undefined ? [] : [[row, at.episode] as const];
+    }),
+  );
+  if (there.size > 0) {
+    const paths = await pathsOf(
+      store,
+      known.map((r) => r.source as number),
+    );
+    for (const [row, difference] of await differencesFromStored(store, block, there, joined)) {
+      const { episode, source } = stored.get(names[row]!)!;
+      taken.set(row, reasonOf(names[row]!, difference, paths.get(source) ?? 'this file'));
+      if (difference === undefined) copied.add(episode);
+    }
+  }
   const first = new Map<string, number>();
   names.forEach((name, row) => {
     if (!first.has(name)) first.set(name, row);
   });
   for (const row of suspects) {
-    const name = names[row]!;
-    const at = sources.get(name);
-    if (at === source || (at === undefined && first.get(name) !== row))
-      taken.set(row, `episode_id: "${name}" occurs before in this file`);
-    else if (at !== undefined) taken.set(row, `episode_id: "${name}"${STORED}`);
+    const earlier = first.get(names[row]!)!;
+    if (there.has(row) || earlier === row) continue;
+    taken.set(row, reasonOf(names[row]!, differenceWithin(block, row, earlier), 'this file'));
   }
-  return taken;
+  return { taken, copied: [...copied] };
 }
 
-function without(block: EpisodeBlock, taken: ReadonlyMap<number, string>): EpisodeBlock {
+function reasonOf(name: string, difference: string | undefined, where: string): string {
+  if (difference === undefined) return COPY;
+  return `${ID_CONFLICT}: episode_id "${name}" is that of another episode, from ${where} (its ${difference} differs); ids that start over in every file need --id-prefix`;
+}
+
+/** What the reward file says of a row of the block, before a prefix. */
+function joinedTo({ episodes }: EpisodeBlock, row: number, join: RewardJoin | undefined): Joined | undefined {
+  if (join === undefined) return undefined;
+  const meta = episodes.columns.meta as { values: readonly (string | null)[] } | undefined;
+  const names = logNames(texts(episodes, 'episode_id')[row]!, meta?.values[row] ?? null);
+  return names.map((name) => join.entries.get(name)).find((entry) => entry !== undefined);
+}
+
+function prefixed(block: EpisodeBlock, prefix: string): EpisodeBlock {
+  const { episodes } = block;
+  if (episodes.rows === 0) return block;
+  const values = texts(episodes, 'episode_id').map((name) => prefix + name);
+  const columns = { ...episodes.columns, episode_id: { kind: 'text', values } as const };
+  return { ...block, episodes: { ...episodes, columns } };
+}
+
+function without(block: EpisodeBlock, taken: ReadonlyMap<number, unknown>): EpisodeBlock {
   const place = new Float64Array(block.episodes.rows).fill(-1);
   let kept = 0;
   for (let row = 0; row < place.length; row++) if (!taken.has(row)) place[row] = kept++;

@@ -13,6 +13,15 @@ import { STDIN } from './inputs.ts';
 import { joinKnown } from './join-known.ts';
 import { FORMAT_NAMES, type FormatName } from './log-format.ts';
 import { peek } from './peek.ts';
+import {
+  conflictsOf,
+  forgetSource,
+  NONE_BEFORE,
+  prefixOf,
+  rememberPrefix,
+  type Stored,
+  takenUp,
+} from './prefixes.ts';
 import { type FileCounts, type FileNotes, readInto } from './read-into.ts';
 import { joinReward, type RewardJoin } from './rewards.ts';
 
@@ -22,6 +31,8 @@ export interface FileOptions {
   /** Longest record, in bytes. */
   readonly maxBytes: number;
   readonly join?: RewardJoin | undefined;
+  /** Goes before every episode_id; '' for none. */
+  readonly prefix: string;
   readonly stdin: NodeJS.ReadableStream;
   /** Every episode_id of the store; grows. Asked for only where a file has episodes to add. */
   ids(): Promise<IdSet>;
@@ -42,16 +53,22 @@ type Identity = Pick<IngestedFile, 'path' | 'format' | 'bytes'> & {
 /**
  * Reads one file into the store in one transaction: a process killed at any moment leaves the store as
  * before the file or as after it. Of a content that the store already holds, compressed or not, nothing is
- * added but the rewards that its episodes lack.
+ * added but the rewards that its episodes lack, and, where a prefix of their own is given now, the episodes that were
+ * refused for their names; `again`: this is such a file, as it came in.
  */
-export async function ingestFile(store: Store, path: string, options: FileOptions): Promise<FileOutcome> {
+export async function ingestFile(
+  store: Store,
+  path: string,
+  options: FileOptions,
+  again?: KnownSource,
+): Promise<FileOutcome> {
   const { join } = options;
   const isFile = path !== STDIN;
   const size = isFile ? sizeOf(path) : 0;
-  if (isFile && (await sameSize(store, size))) {
+  if (isFile && again === undefined && (await sameSize(store, size))) {
     const sha256 = await hashFile(path);
     const source = await knownSource(store, 'sha256', sha256);
-    if (source) return known(store, source, { path, sha256, bytes: size }, join);
+    if (source) return known(store, source, { path, sha256, bytes: size }, options);
   }
   const source = await openBytes(path, isFile ? undefined : options.stdin);
   const { format, chunks } = await formatOf(path, source.chunks, options);
@@ -75,7 +92,8 @@ export async function ingestFile(store: Store, path: string, options: FileOption
   });
   try {
     return await transaction(store, async () => {
-      const number = await nextSource(store);
+      const before = again === undefined ? NONE_BEFORE : await takenUp(store, again, options);
+      const number = again?.source ?? (await nextSource(store));
       const { counts, notes } = await readInto(store, number, {
         ...options,
         amend: join && ((episode) => joinReward(episode, join)),
@@ -86,13 +104,15 @@ export async function ingestFile(store: Store, path: string, options: FileOption
         bytes: () => source.bytes,
       });
       const is = identity();
-      const there = await knownSource(store, 'content_sha256', is.contentSha256);
+      const there = again ? undefined : await knownSource(store, 'content_sha256', is.contentSha256);
       if (there) undo(there);
-      const { rejects, duplicates, firstRejects } = counts;
-      if (counts.episodes + counts.scores + rejects === 0) undo(nothing(is, 'empty'));
-      if (options.strict && rejects > 0) undo(nothing(is, 'refused', { rejects, duplicates, firstRejects }));
+      const { rejects, duplicates, conflicts, firstRejects } = counts;
+      if (counts.episodes + counts.scores + rejects + duplicates === 0) undo(nothing(is, 'empty'));
+      if (options.strict && rejects > 0)
+        undo(nothing(is, 'refused', { rejects, duplicates, conflicts, firstRejects }));
       await forgetFruitless(store, is.contentSha256);
-      await appendBatch(store, sourceBatch(number, is, counts));
+      await appendBatch(store, sourceBatch(number, is, counts, before));
+      if (options.prefix !== '') await rememberPrefix(store, number, options.prefix);
       return { file: { ...nothing(is, 'added').file, ...counts }, notes };
     });
   } catch (error) {
@@ -100,7 +120,7 @@ export async function ingestFile(store: Store, path: string, options: FileOption
   }
   if ('file' in undone) return undone;
   if (join) join.unmatchedEpisodes = unmatched;
-  return known(store, undone, identity(), join);
+  return known(store, undone, identity(), options);
 }
 
 /** A file that failed: it is told, and the others go on. */
@@ -109,16 +129,26 @@ export function failed(path: string, error: string): FileOutcome {
   return { ...outcome, file: { ...outcome.file, error } };
 }
 
-/** The file is in the store: rewards are joined to its episodes, where there are some to join. */
+/**
+ * The file is in the store: rewards are joined to its episodes, where there are some to join. Episodes of it that were
+ * refused for their names are told again, or, with a prefix that they can have, taken up.
+ */
 async function known(
   store: Store,
-  { source, path: knownAs, format }: KnownSource,
+  source: KnownSource,
   is: Pick<IngestedFile, 'path' | 'sha256' | 'bytes'>,
-  join: RewardJoin | undefined,
+  options: FileOptions,
 ): Promise<FileOutcome> {
-  const rewardsJoined = join ? await transaction(store, () => joinKnown(store, source, join)) : 0;
-  const outcome = nothing({ ...is, format }, 'known');
-  return { ...outcome, file: { ...outcome.file, knownAs, rewardsJoined } };
+  const { join } = options;
+  const conflicts = await conflictsOf(store, source.source);
+  const prefix = await prefixOf(store, source.source);
+  if (conflicts > 0 && options.prefix !== '' && options.prefix !== prefix && is.path !== STDIN)
+    return ingestFile(store, is.path, options, source);
+  const rewardsJoined = join
+    ? await transaction(store, () => joinKnown(store, source.source, join, prefix || options.prefix))
+    : 0;
+  const outcome = nothing({ ...is, format: source.format }, 'known');
+  return { ...outcome, file: { ...outcome.file, knownAs: source.path, rewardsJoined, conflicts } };
 }
 
 /** Formats that are not read in one pass over all their bytes: hashed by a pass of their own. */
@@ -165,12 +195,11 @@ async function sameSize(store: Store, bytes: number): Promise<boolean> {
   return (await queryRows(store, 'SELECT 1 FROM sources WHERE bytes = $1 LIMIT 1', [bytes])).length > 0;
 }
 
-/** What a file left that gave nothing but rejects: it may be whole later (a continuation beside it, a reward). */
-const FRUITLESS = `episodes = 0 AND rejects > 0
-  AND NOT EXISTS (SELECT 1 FROM scores WHERE scores.source = sources.source)`;
+/** What a file left that added nothing: it may later (a continuation beside it, a reward for an episode it is a copy of). */
+const FRUITLESS = `episodes = 0 AND NOT EXISTS (SELECT 1 FROM scores WHERE scores.source = sources.source)`;
 
 /** How a content came into the store. */
-interface KnownSource {
+export interface KnownSource {
   readonly source: number;
   readonly path: string;
   readonly format: string;
@@ -193,9 +222,7 @@ async function knownSource(
 /** Forgets an earlier reading of this content that gave nothing but rejects. */
 async function forgetFruitless(store: Store, hash: string): Promise<void> {
   const sql = `SELECT source FROM sources WHERE content_sha256 = $1 AND ${FRUITLESS}`;
-  for (const { source } of await queryRows(store, sql, [hash]))
-    for (const table of ['rejects', 'sources'])
-      await store.connection.run(`DELETE FROM ${table} WHERE source = ${source as number}`);
+  for (const { source } of await queryRows(store, sql, [hash])) await forgetSource(store, source as number);
 }
 
 async function nextSource(store: Store): Promise<number> {
@@ -206,7 +233,7 @@ async function nextSource(store: Store): Promise<number> {
 function nothing(
   { path, format, sha256, bytes }: Pick<IngestedFile, 'path' | 'format' | 'sha256' | 'bytes'>,
   status: IngestedFile['status'],
-  found: Partial<Pick<FileCounts, 'rejects' | 'duplicates' | 'firstRejects'>> = {},
+  found: Partial<Pick<FileCounts, 'rejects' | 'duplicates' | 'conflicts' | 'firstRejects'>> = {},
 ): FileOutcome {
   const file = {
     path,
@@ -220,6 +247,7 @@ function nothing(
     scores: 0,
     rejects: 0,
     duplicates: 0,
+    conflicts: 0,
     knownAs: null,
     rewardsJoined: 0,
     firstRejects: [],
@@ -232,6 +260,7 @@ function sourceBatch(
   number: number,
   { path, format, sha256, contentSha256, bytes }: Identity,
   counts: FileCounts,
+  before: Stored,
 ): Batch {
   return {
     table: 'sources',
@@ -243,8 +272,8 @@ function sourceBatch(
       content_sha256: { kind: 'text', values: [contentSha256] },
       format: { kind: 'text', values: [format] },
       bytes: { kind: 'i64', values: Float64Array.of(bytes) },
-      episodes: { kind: 'i32', values: Int32Array.of(counts.episodes) },
-      turns: { kind: 'i64', values: Float64Array.of(counts.turns) },
+      episodes: { kind: 'i32', values: Int32Array.of(before.episodes + counts.episodes) },
+      turns: { kind: 'i64', values: Float64Array.of(before.turns + counts.turns) },
       rejects: { kind: 'i32', values: Int32Array.of(counts.rejects) },
       ingested_at: { kind: 'i64', values: Float64Array.of(Date.now() * 1000) },
     },

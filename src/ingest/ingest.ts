@@ -17,6 +17,8 @@ export interface IngestOptions {
   readonly strict?: boolean | undefined;
   /** A file of rewards to join by episode; see `readRewards`. */
   readonly rewards?: string | undefined;
+  /** Goes before every episode_id of these files, scores and rewards alike, so that runs whose ids start over keep apart. */
+  readonly idPrefix?: string | undefined;
   /** Longest record, in MB of 2^20 bytes; longer ones are rejected. Default 64. */
   readonly maxRecordMb?: number | undefined;
   /** What the input `-` reads. Default: standard input of the process. */
@@ -68,6 +70,7 @@ export async function ingest(
       strict,
       maxBytes: Math.floor(maxRecordMb * 2 ** 20),
       join,
+      prefix: options.idPrefix ?? '',
       stdin: options.stdin ?? process.stdin,
       ids: () => (ids ??= storedIds(store)),
       onProgress: (records, bytes) => options.onProgress?.({ path, records, bytes }),
@@ -81,7 +84,8 @@ export async function ingest(
     options.onFile?.(outcome.file);
   }
   const files = outcomes.map((o) => o.file);
-  const total = (name: 'episodes' | 'turns' | 'scores' | 'rejects') => files.reduce((n, f) => n + f[name], 0);
+  const total = (name: 'episodes' | 'turns' | 'scores' | 'rejects' | 'duplicates' | 'conflicts') =>
+    files.reduce((n, f) => n + f[name], 0);
   return {
     store: store.path,
     files,
@@ -89,6 +93,8 @@ export async function ingest(
     turns: total('turns'),
     scores: total('scores'),
     rejects: total('rejects'),
+    duplicates: total('duplicates'),
+    conflicts: total('conflicts'),
     warnings: warningsOf(outcomes, files, join),
   };
 }

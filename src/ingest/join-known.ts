@@ -15,25 +15,53 @@ const BATCH = 50_000;
  * @returns how many episodes changed
  * @throws a failure naming the episode that already has another reward or task
  */
-export async function joinKnown(store: Store, source: number, join: RewardJoin): Promise<number> {
+export async function joinKnown(
+  store: Store,
+  source: number,
+  join: RewardJoin,
+  prefix: string,
+): Promise<number> {
   let joined = 0;
   for (let after = -1; ; ) {
-    const rows = await queryRows(store, EPISODES, [source, after]);
+    const rows = await queryRows(store, episodesSql('source = $1 AND episode > $2', BATCH), [source, after]);
     if (rows.length === 0) return joined;
     after = rows.at(-1)!.episode as number;
-    const changes = rows.flatMap((row) => changeOf(row, join) ?? []);
-    joined += changes.length;
-    if (changes.length > 0) await store.connection.run(UPDATE, [JSON.stringify(changes)]);
+    joined += await joinRows(store, rows, join, prefix);
   }
+}
+
+/** The same for stored episodes of which a copy has come, by their numbers; the copy is counted by the join already. */
+export async function joinCopies(
+  store: Store,
+  episodes: readonly number[],
+  join: RewardJoin,
+  prefix: string,
+): Promise<number> {
+  const { matchedEpisodes, unmatchedEpisodes } = join;
+  const rows = await queryRows(store, episodesSql('episode IN (SELECT unnest($1))'), [episodes]);
+  const joined = await joinRows(store, rows, join, prefix);
+  Object.assign(join, { matchedEpisodes, unmatchedEpisodes });
+  return joined;
+}
+
+async function joinRows(
+  store: Store,
+  rows: readonly Record<string, unknown>[],
+  join: RewardJoin,
+  prefix: string,
+): Promise<number> {
+  const changes = rows.flatMap((row) => changeOf(row, join, prefix) ?? []);
+  if (changes.length > 0) await store.connection.run(UPDATE, [JSON.stringify(changes)]);
+  return changes.length;
 }
 
 const text = (key: string) =>
   `CASE json_type(meta, '$.${key}') WHEN 'VARCHAR' THEN meta->>'$.${key}' END AS ${key}`;
 /** What `joinReward` asks of an episode; of its turns only whether they pay. */
-const EPISODES = `
+const episodesSql = (where: string, most = Number.MAX_SAFE_INTEGER) => `
   SELECT e.*, t.paid FROM (
     SELECT episode, episode_id, task_id, ending, ending_assumed, reward, rewards, ${text('session_id')}, ${text('trial_name')}
-    FROM episodes WHERE source = $1 AND episode > $2 ORDER BY episode LIMIT ${BATCH}) e
+    FROM episodes WHERE ${where} ORDER BY episode LIMIT ${most}) e
   LEFT JOIN (SELECT episode, max(abs(reward)) AS paid FROM turns WHERE reward IS NOT NULL GROUP BY episode) t USING (episode)
   ORDER BY episode`;
 const UPDATE = `
@@ -42,8 +70,8 @@ const UPDATE = `
     "ending": "VARCHAR", "ending_assumed": "BOOLEAN"}]'), recursive := true)) c WHERE episodes.episode = c.episode`;
 
 /** The columns of an episode once its reward is joined; undefined: nothing changes. */
-function changeOf(row: Record<string, unknown>, join: RewardJoin): object | undefined {
-  const before = stored(row);
+function changeOf(row: Record<string, unknown>, join: RewardJoin, prefix: string): object | undefined {
+  const before = stored(row, prefix);
   const after = joinReward(before, join);
   if (after === before) return undefined;
   const reward = after.reward ?? null;
@@ -66,11 +94,13 @@ function changeOf(row: Record<string, unknown>, join: RewardJoin): object | unde
   };
 }
 
-function stored(row: Record<string, unknown>): EpisodeInput {
+/** As the log has it: the reward file knows nothing of the prefix that the store's name begins with. */
+function stored(row: Record<string, unknown>, prefix: string): EpisodeInput {
+  const name = row.episode_id as string;
   const meta: Record<string, unknown> = {};
   for (const key of ['session_id', 'trial_name']) if (row[key] !== null) meta[key] = row[key];
   return {
-    episode_id: row.episode_id as string,
+    episode_id: name.startsWith(prefix) ? name.slice(prefix.length) : name,
     task_id: row.task_id as string | null,
     ...(row.ending_assumed === true ? {} : { ending: row.ending as Episode['ending'] & string }),
     reward: row.reward as number | null,

@@ -17,6 +17,7 @@ import { parquetRows } from './parquet-rows.ts';
 import type { Amend, ParsedBlock } from './parse-block.ts';
 import { recordBlocks } from './record-blocks.ts';
 import { oneLine, type Reject, rejectBatch } from './rejects.ts';
+import type { RewardJoin } from './rewards.ts';
 import { rowBlocks } from './row-blocks.ts';
 import { scoreBlocks } from './score-blocks.ts';
 import { scoreWriter } from './score-writer.ts';
@@ -31,6 +32,10 @@ export interface OpenFile {
   readonly strict: boolean;
   readonly maxBytes: number;
   readonly amend?: Amend | undefined;
+  /** The rewards that `amend` joins. */
+  readonly join?: RewardJoin | undefined;
+  /** Goes before every episode_id; '' for none. */
+  readonly prefix: string;
   /** Bytes read so far. */
   bytes(): number;
   ids(): Promise<IdSet>;
@@ -39,7 +44,7 @@ export interface OpenFile {
 
 export type FileCounts = Pick<
   IngestedFile,
-  'episodes' | 'turns' | 'scores' | 'rejects' | 'duplicates' | 'firstRejects'
+  'episodes' | 'turns' | 'scores' | 'rejects' | 'duplicates' | 'conflicts' | 'rewardsJoined' | 'firstRejects'
 >;
 
 /** What of a file is worth a warning. */
@@ -73,7 +78,7 @@ export async function readInto(
   const given = () => ({ rejects: rejects.count, firstRejects: rejects.first });
   const lost = () => file.strict && rejects.count > 0;
   if (file.format === 'scores') {
-    const writer = scoreWriter(store, source);
+    const writer = scoreWriter(store, source, file.prefix);
     for await (const block of scoreBlocks(file.chunks, file.maxBytes)) {
       await rejects.add(block.rejects);
       if (!lost()) await rejects.add(await writer.write(block.scores));
@@ -81,12 +86,14 @@ export async function readInto(
     }
     const { scores, positive } = writer;
     return {
-      counts: { episodes: 0, turns: 0, scores, duplicates: 0, ...given() },
+      counts: { episodes: 0, turns: 0, scores, duplicates: 0, conflicts: 0, rewardsJoined: 0, ...given() },
       notes: { endingsAssumed: 0, replaced: 0, positive, noticed: [] },
     };
   }
   const [row] = await queryRows(store, 'SELECT coalesce(max(episode) + 1, 0) AS next FROM episodes');
-  const writer = episodeWriter(store, source, row!.next as number, await file.ids());
+  const { prefix, join } = file;
+  const firstEpisode = row!.next as number;
+  const writer = episodeWriter(store, { source, firstEpisode, ids: await file.ids(), prefix, join });
   let endingsAssumed = 0;
   let positive = 0;
   const noticed = noteCounts();
@@ -100,9 +107,9 @@ export async function readInto(
       noticed.add([{ code: 'field-left-out', about: TIMES, count: parsed.block.timesLeftOut }]);
     file.onProgress(writer.episodes, file.bytes());
   }
-  const { episodes, turns, duplicates, replaced } = writer;
+  const { episodes, turns, duplicates, conflicts, rewardsJoined, replaced } = writer;
   return {
-    counts: { episodes, turns, scores: 0, duplicates, ...given() },
+    counts: { episodes, turns, scores: 0, duplicates, conflicts, rewardsJoined, ...given() },
     notes: { endingsAssumed, replaced, positive, noticed: noticed.list() },
   };
 }

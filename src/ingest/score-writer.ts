@@ -8,7 +8,7 @@ import { jsonText } from './json-text.ts';
 import type { Reject } from './rejects.ts';
 import type { PlacedScore } from './score-blocks.ts';
 
-/** Appends scores of one file, within its transaction; those that fit no logged turn or segment come back. */
+/** Appends scores of one file, within its transaction, `prefix` before each episode_id; those that fit no logged turn or segment come back. */
 export interface ScoreWriter {
   write(scores: readonly PlacedScore[]): Promise<readonly Reject[]>;
   readonly scores: number;
@@ -16,7 +16,7 @@ export interface ScoreWriter {
   readonly positive: number;
 }
 
-export function scoreWriter(store: Store, source: number): ScoreWriter {
+export function scoreWriter(store: Store, source: number, prefix: string): ScoreWriter {
   let written = 0;
   let positive = 0;
   return {
@@ -26,7 +26,8 @@ export function scoreWriter(store: Store, source: number): ScoreWriter {
     get positive() {
       return positive;
     },
-    async write(scores) {
+    async write(given) {
+      const scores = prefix === '' ? given : given.map((placed) => prefixed(placed, prefix));
       const logged = await loggedRows(store, scores);
       const rejects: Reject[] = [];
       const kept: { placed: PlacedScore; episode: number }[] = [];
@@ -45,6 +46,10 @@ export function scoreWriter(store: Store, source: number): ScoreWriter {
       return rejects;
     },
   };
+}
+
+function prefixed(placed: PlacedScore, prefix: string): PlacedScore {
+  return { ...placed, score: { ...placed.score, episode_id: prefix + placed.score.episode_id } };
 }
 
 /** What the store holds on the episodes that a block of scores names. */

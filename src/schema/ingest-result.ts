@@ -24,10 +24,17 @@ export const IngestedFile = z.strictObject({
   episodes: z.int().describe('Episodes added.'),
   turns: z.int().describe('Turns added.'),
   scores: z.int().describe('Scores added.'),
-  rejects: z.int().describe('Records that could not be read or are there already.'),
-  duplicates: z.int().describe('Rejects whose episode_id another file has brought.'),
+  rejects: z.int().describe('Records that could not be read, or whose episode_id another episode has.'),
+  duplicates: z
+    .int()
+    .describe(
+      'Episodes that are in the store, or earlier in the file, just as they are here: nothing to add.',
+    ),
+  conflicts: z
+    .int()
+    .describe('Rejects with reason `id-conflict`: their episode_id is that of an episode of other content.'),
   knownAs: z.string().nullable().describe('Of a known file: the path it came in by.'),
-  rewardsJoined: z.int().describe('Of a known file: episodes that gained a reward.'),
+  rewardsJoined: z.int().describe('Episodes that were in the store and gained a reward.'),
   firstRejects: z.array(RejectedRecord).describe('At most five; the rest is in table `rejects`.'),
 });
 export type IngestedFile = z.infer<typeof IngestedFile>;
@@ -43,6 +50,8 @@ export const IngestResult = z.strictObject({
   turns: z.int(),
   scores: z.int(),
   rejects: z.int(),
+  duplicates: z.int().describe('Episodes that were there already.'),
+  conflicts: z.int().describe('Rejects whose episode_id is that of another episode.'),
   warnings: z.array(Warning),
 });
 export type IngestResult = z.infer<typeof IngestResult>;

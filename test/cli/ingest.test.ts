@@ -96,7 +96,10 @@ describe('rejects and the exit code', () => {
     expect((await ingest('log.jsonl')).code).toBe(0);
     write('other.jsonl', line('a', { reward: 1 }) + line('b', { reward: 1 }));
     const { code, err } = await ingest('other.jsonl');
-    expect([code, err]).toEqual([1, 'error: other.jsonl: gave nothing but rejects, got 2 of 2\n']);
+    expect([code, err]).toEqual([
+      1,
+      'error: other.jsonl: 2 records have the episode_id of another episode in the store, and were rejected (id-conflict). Where ids start over in every file, give each run its own: --id-prefix PREFIX.\n',
+    ]);
   });
 
   test('check tells of them, in their order', async () => {

@@ -113,10 +113,14 @@ describe('a bad line is rejected with its place and its reason, the others are k
     ],
     [
       'an id twice in the file',
-      line('one-23').trimEnd(),
-      /^episode_id: "one-23" occurs before in this file$/,
+      line('one-23', { reward: 1 }).trimEnd(),
+      /^id-conflict: episode_id "one-23" is that of another episode, from this file \(its reward differs\)/,
     ],
-    ['an id of the store', line('kept').trimEnd(), /^episode_id: "kept" is already in the store$/],
+    [
+      'an id of the store',
+      line('kept', { turns: [{ action: 'b' }] }).trimEnd(),
+      /^id-conflict: episode_id "kept" is that of another episode, from kept\.jsonl \(its turns\[0\]\.action differs\)/,
+    ],
     [
       'a lone surrogate in a name',
       `{"episode_id":"a\\ud800",${turns}}`,
@@ -138,7 +142,11 @@ describe('a bad line is rejected with its place and its reason, the others are k
     });
     const done = ingest('bad-*.jsonl');
     out = done.out;
-    expect(done).toMatchObject({ code: 0, err: '' });
+    // Two of them bear the names of other episodes.
+    expect(done).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/^(error: .*\(id-conflict\).*\n){2}$/),
+    });
     noTrace(out);
     ids = await stored();
     const found = await rows(
@@ -150,7 +158,8 @@ describe('a bad line is rejected with its place and its reason, the others are k
 
   test.each(bad.map(([name, , reason], k) => [name, k, reason] as const))('%s', (_, k, reason) => {
     const place = `line 2, byte ${Buffer.byteLength(first(k))}`;
-    expect(out).toContain(`bad-${k}.jsonl: canonical, 2 episodes, 2 turns, 1 reject\n  rejected ${place}: `);
+    expect(out).toContain(`bad-${k}.jsonl: canonical, 2 episodes, 2 turns, 1 reject`);
+    expect(out).toContain(`\n  rejected ${place}: `);
     expect(ids).toEqual(expect.arrayContaining(['kept', `one-${k}`, `three-${k}`]));
     const reject = rejects.get(`bad-${k}.jsonl`)!;
     expect(reject).toMatchObject({ line: 2, byte_offset: Buffer.byteLength(first(k)) });
@@ -226,8 +235,8 @@ test('--strict: one reject and nothing of the file is kept, nor of its rejects',
   expect(await stored()).toEqual(['kept']);
   expect(await rows('SELECT count(*)::INTEGER AS n FROM rejects')).toEqual([{ n: 0 }]);
   expect(await rows('SELECT count(*)::INTEGER AS n FROM sources')).toEqual([{ n: 1 }]);
-  // A duplicate is a reject as well.
-  write('again.jsonl', line('new') + line('kept'));
+  // So is another episode of a known name; a copy is none.
+  write('again.jsonl', line('new') + line('kept', { reward: 1 }));
   expect(ingest('again.jsonl', '--strict').code).toBe(1);
   expect(await stored()).toEqual(['kept']);
 });
