@@ -1,4 +1,5 @@
 import { shareInWords } from '../audit/target-share.ts';
+import { greatest } from '../math/extremes.ts';
 import { decimalsFor, formatCount, formatInterval, formatNumber, formatShare } from '../report/format.ts';
 import { inline } from '../report/plain.ts';
 import type { Audit, Reason, Stage } from '../schema/audit.ts';
@@ -59,7 +60,7 @@ export function evaluationText({ evaluation }: Audit): string {
 
 /** For all values of an evaluation, so that they stand below each other. */
 const decimalsOf = ({ behaviour, estimates }: Evaluation): number =>
-  Math.max(...[behaviour, ...estimates].map((x) => (x.interval === null ? 3 : decimalsFor(x.se))));
+  greatest([behaviour, ...estimates].map((x) => (x.interval === null ? 3 : decimalsFor(x.se))));
 
 /** What the doubly robust values are made of. */
 function partsText(e: Evaluation): string {

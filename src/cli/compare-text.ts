@@ -1,3 +1,4 @@
+import { greatest } from '../math/extremes.ts';
 import { formatP, headline, powerWords, sideWords } from '../report/compare-words.ts';
 import { formatCount, formatInterval, formatNumber, formatShare } from '../report/format.ts';
 import { plain } from '../report/plain.ts';
@@ -95,7 +96,7 @@ function primary(o: OutcomeComparison, power: number): string {
   powerWords(o, power).forEach((line, i) => {
     rows.push([i === 0 ? 'power' : '', line]);
   });
-  const width = Math.max(...rows.map(([name]) => name.length));
+  const width = greatest(rows.map(([name]) => name.length));
   return `${o.outcome}\n${rows.map(([name, value]) => `  ${name.padEnd(width)}  ${value}\n`).join('')}`;
 }
 

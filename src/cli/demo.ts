@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { audit } from '../audit/audit.ts';
@@ -12,16 +12,19 @@ import type { Report } from '../schema/report.ts';
 import { toolAgentExact } from '../simulate/tool-agent-exact.ts';
 import { TOOL_AGENT_POLICIES } from '../simulate/tool-agent-law.ts';
 import { openStore } from '../store/store.ts';
+import { folderWrittenWhole } from '../store/whole-file.ts';
 import { loadTrajectories } from '../trajectories/load.ts';
 import { logRatiosFromPolicyFile } from '../weights/from-policy-file.ts';
 import { text, whole } from './arguments.ts';
-import { type Command, jsonOption, seedOption } from './command.ts';
+import { type Command, type Io, jsonOption, seedOption } from './command.ts';
 import { creditText } from './credit-text.ts';
+import { refuseForeign } from './demo-folder.ts';
 import { descriptionText } from './describe.ts';
-import { cannotWrite, writeWhole } from './output-file.ts';
+import { cannotWrite } from './output-file.ts';
 import { table } from './table.ts';
 
 const DATASET = fileURLToPath(new URL('../../datasets/tool-agent/', import.meta.url));
+const TITLE = 'Turnwise on the tool-agent data set';
 const POLICIES = ['soft', 'patient', 'eager'] as const;
 
 export const demoCommand: Command = {
@@ -34,55 +37,65 @@ export const demoCommand: Command = {
       default: 'turnwise-demo',
       help: 'where the store and the report go',
     },
+    force: { type: 'boolean', help: 'replace what is there and is of no demo' },
     seed: seedOption,
     json: jsonOption,
   },
   examples: ['turnwise demo', 'turnwise demo --out /tmp/demo'],
   async run(values, _positionals, io) {
     const out = resolve(text(values, 'out')!);
+    if (values.force !== true) await refuseForeign(out, TITLE);
+    let report: Report | undefined;
     try {
-      mkdirSync(out, { recursive: true });
+      const write = async (part: string) => {
+        report = await runDemo(part, whole(values, 'seed')!, io);
+      };
+      await folderWrittenWhole(out, write, /^demo\.duckdb\.wal$/);
     } catch (cause) {
       throw cannotWrite(out, cause);
     }
-    const path = join(out, 'demo.duckdb');
-    for (const file of [path, `${path}.wal`]) rmSync(file, { force: true });
-    const store = await openStore(path, { mode: 'create' });
-    try {
-      await ingest(store, [join(DATASET, 'episodes.jsonl')]);
-      const logs = await loadTrajectories(store, { features: true });
-      const targets: Report['targets'] = POLICIES.map((name) => {
-        const policy = readPolicyFile(join(DATASET, `${name}.policy.json`));
-        return {
-          // A return here lies between six turns of thinking for nothing and a success at once.
-          audit: audit(logRatiosFromPolicyFile(logs, policy), { range: [-0.3, 1] }),
-          exact: toolAgentExact(TOOL_AGENT_POLICIES[name]).value,
-        };
-      });
-      const report = await buildReport(store, {
-        title: 'Turnwise on the tool-agent data set',
-        targets,
-        critic: { seed: whole(values, 'seed')! },
-        onProgress: (what) => io.progress(what),
-      });
-      const json = `${JSON.stringify(report, null, 2)}\n`;
-      const page = join(out, 'report.html');
-      writeWhole(join(out, 'report.json'), json);
-      writeWhole(page, reportPage(report));
-      if (values.json) io.out(json);
-      else {
-        io.out(`${descriptionText(report.description)}\n`);
-        if (report.credit) io.out(`${creditText(report.credit)}\n`);
-        io.out(`${candidates(report.targets)}\n`);
-        io.out(`Report: ${relative(process.cwd(), page) || page}\n`);
-        io.out(`        ${relative(process.cwd(), join(out, 'report.json'))} is the same as data\n`);
-      }
-    } finally {
-      store.close();
+    if (values.json) io.out(jsonOf(report!));
+    else {
+      const shown = (name: string) => relative(process.cwd(), join(out, name)) || name;
+      io.out(`${descriptionText(report!.description)}\n`);
+      if (report!.credit) io.out(`${creditText(report!.credit)}\n`);
+      io.out(`${candidates(report!.targets)}\n`);
+      io.out(`Report: ${shown('report.html')}\n`);
+      io.out(`        ${shown('report.json')} is the same as data\n`);
     }
     return 0;
   },
 };
+
+const jsonOf = (report: Report): string => `${JSON.stringify(report, null, 2)}\n`;
+
+/** Writes the store, the page and its data into an empty folder. */
+async function runDemo(folder: string, seed: number, io: Io): Promise<Report> {
+  const store = await openStore(join(folder, 'demo.duckdb'), { mode: 'create' });
+  try {
+    await ingest(store, [join(DATASET, 'episodes.jsonl')]);
+    const logs = await loadTrajectories(store, { features: true });
+    const targets: Report['targets'] = POLICIES.map((name) => {
+      const policy = readPolicyFile(join(DATASET, `${name}.policy.json`));
+      return {
+        // A return here lies between six turns of thinking for nothing and a success at once.
+        audit: audit(logRatiosFromPolicyFile(logs, policy), { range: [-0.3, 1] }),
+        exact: toolAgentExact(TOOL_AGENT_POLICIES[name]).value,
+      };
+    });
+    const report = await buildReport(store, {
+      title: TITLE,
+      targets,
+      critic: { seed },
+      onProgress: (what) => io.progress(what),
+    });
+    writeFileSync(join(folder, 'report.json'), jsonOf(report));
+    writeFileSync(join(folder, 'report.html'), reportPage(report));
+    return report;
+  } finally {
+    store.close();
+  }
+}
 
 /** For each policy the verdict, the estimate and its interval (bounds where refused), and the exact value. */
 function candidates(targets: Report['targets']): string {

@@ -1,4 +1,5 @@
 import { describe } from '../inspect/describe.ts';
+import { greatest } from '../math/extremes.ts';
 import {
   counted,
   decimalsFor,
@@ -218,7 +219,7 @@ const level = (
 function histograms(d: Description): string {
   const h = d.successHistogram;
   if (!h) return '';
-  const most = Math.max(...h.map((x) => x.tasks));
+  const most = greatest(h.map((x) => x.tasks));
   return `Tasks by successes\n${table(
     ['successes', 'tasks', ''],
     h.slice(0, 20).map((x) => [String(x.successes), formatCount(x.tasks), bar(x.tasks, most)]),
@@ -253,6 +254,6 @@ function columns(d: Description, all: boolean): string {
 }
 
 function pairs(rows: readonly [string, string][]): string {
-  const width = Math.max(...rows.map(([name]) => name.length));
+  const width = greatest(rows.map(([name]) => name.length));
   return rows.map(([name, value]) => `  ${name.padEnd(width)}  ${value}\n`).join('');
 }

@@ -1,3 +1,4 @@
+import { greatest, least } from '../math/extremes.ts';
 import { formatCount, formatNumber, formatShare } from '../report/format.ts';
 import type { Calibration } from '../schema/calibration.ts';
 import type { DiagnosticStage, Diagnostics } from '../schema/diagnostics.ts';
@@ -45,8 +46,8 @@ function stagesText(stages: readonly DiagnosticStage[]): string {
       below(s, 0.01),
       below(s, 0.05),
       below(s, 0.1),
-      formatNumber(s.overlap.length > 0 ? Math.min(...s.overlap.map((o) => o.overlapCoefficient)) : null, 2),
-      formatNumber(s.overlap.length > 0 ? Math.max(...s.overlap.map((o) => o.auc)) : null, 2),
+      formatNumber(s.overlap.length > 0 ? least(s.overlap.map((o) => o.overlapCoefficient)) : null, 2),
+      formatNumber(s.overlap.length > 0 ? greatest(s.overlap.map((o) => o.auc)) : null, 2),
       worst(s, 'smdRaw'),
       worst(s, 'smdOverlap'),
     ]);

@@ -1,13 +1,13 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { failure, TurnwiseError } from '../schema/error.ts';
+import { failure } from '../schema/error.ts';
 import type { Exported } from '../schema/exported.ts';
 import { exportArrow } from '../store/arrow.ts';
 import { engineFailure } from '../store/engine-failure.ts';
 import { exportParquet, SHARD } from '../store/parquet.ts';
 import { openStore, type Store } from '../store/store.ts';
 import { TABLES, type TableName } from '../store/tables.ts';
-import { folderWrittenWhole, UNFINISHED_FOLDER } from '../store/whole-file.ts';
+import { folderWrittenWhole, isHalfMoved, isUnfinished } from '../store/whole-file.ts';
 import { text, whole } from './arguments.ts';
 import { type Command, jsonOption, storeOption } from './command.ts';
 import { claimOutput } from './output-file.ts';
@@ -54,20 +54,23 @@ export const exportCommand: Command = {
       table === 'all'
         ? NAMES.map((name) => ({ name, path: join(out, `${name}.${format}`) }))
         : [{ name: table, path: out }];
+    const force = values.force === true;
     const store = await openStore(text(values, 'store')!, { mode: 'read' });
     try {
+      if (table === 'all' && existsSync(out) && !isFolder(out))
+        throw failure({ subject: out, wrong: 'is a file', fix: 'Of all tables, --out names a folder.' });
+      const isOneFile = table !== 'all' && shards === undefined;
+      const left = isOneFile ? [] : heldBy(out).filter(isUnfinished);
       for (const { path } of targets) {
-        if (!isFolder(path)) claimOutput(path, values.force === true, [store.path]);
-        checkTarget(path, values.force === true, shards !== undefined);
+        if (!isFolder(path)) claimOutput(path, force, [store.path]);
+        checkTarget(path, force, shards !== undefined);
       }
       const files: Exported['files'] = [];
       const writeTo = async (folder: string | null) => {
         for (const { name, path } of targets) {
           io.progress(`writing ${path}`);
           const to = folder === null ? path : join(folder, `${name}.${format}`);
-          const { rows } = await write(store, name, to, format, shards).catch((error: unknown) => {
-            throw asOf(path, to, error);
-          });
+          const { rows } = await write(store, name, to, format, shards, folder !== null || force);
           files.push({ table: name, path, rows, bytes: bytesOf(to) });
         }
       };
@@ -77,6 +80,8 @@ export const exportCommand: Command = {
       const result: Exported = { format, files };
       if (values.json) io.out(`${JSON.stringify(result)}\n`);
       else for (const f of files) io.out(`${f.path}  ${f.rows} rows, ${f.bytes} bytes\n`);
+      for (const name of left)
+        io.err(`warning: ${join(out, name)} is left of an export that did not end; it may be deleted\n`);
       return 0;
     } finally {
       store.close();
@@ -84,23 +89,29 @@ export const exportCommand: Command = {
   },
 };
 
-function write(store: Store, table: TableName, path: string, format: Format, shards: number | undefined) {
+function write(
+  store: Store,
+  table: TableName,
+  path: string,
+  format: Format,
+  shards: number | undefined,
+  replace: boolean,
+) {
   return format === 'arrow'
-    ? exportArrow(store, table, path)
-    : exportParquet(store, table, path, { shards, replace: true });
+    ? exportArrow(store, table, path, { replace })
+    : exportParquet(store, table, path, { shards, replace });
 }
 
-/** Names the place a file was for, not where it was written meanwhile. */
-const asOf = (path: string, to: string, error: unknown): unknown =>
-  error instanceof TurnwiseError
-    ? new TurnwiseError(
-        error.message.replaceAll(to, path).replaceAll(join(path, UNFINISHED_FOLDER), path),
-        error.exitCode,
-        error.cause,
-      )
-    : error;
+/** false too where a folder on the way is a file: writing says so. */
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+}
 
-const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+const heldBy = (folder: string): string[] => (isFolder(folder) ? readdirSync(folder) : []);
 
 /** Nothing is replaced without --force, and with it only what an export may have written. */
 function checkTarget(path: string, force: boolean, sharded: boolean): void {
@@ -108,10 +119,10 @@ function checkTarget(path: string, force: boolean, sharded: boolean): void {
   const isFolder = statSync(path).isDirectory();
   if (isFolder && !sharded) throw failure({ subject: path, wrong: 'is a directory', fix: 'Name a file.' });
   if (!isFolder && sharded) throw failure({ subject: path, wrong: 'is a file', fix: 'Name a folder.' });
-  const held = isFolder ? readdirSync(path).filter((name) => name !== UNFINISHED_FOLDER) : [];
+  const held = isFolder ? readdirSync(path).filter((name) => !isUnfinished(name)) : [];
   if (isFolder && held.length === 0) return;
   if (!force) throw failure({ subject: path, wrong: 'is there already', fix: 'Add --force to replace it.' });
-  const foreign = held.find((name) => !SHARD.test(name));
+  const foreign = held.find((name) => !SHARD.test(name) && !isHalfMoved(name));
   if (foreign !== undefined)
     throw failure({
       subject: path,
@@ -125,8 +136,6 @@ async function wholeFolder(path: string, write: (part: string) => Promise<void>)
   try {
     await folderWrittenWhole(path, write);
   } catch (error) {
-    if (!isFolder(path) && existsSync(path))
-      throw failure({ subject: path, wrong: 'is a file', fix: 'Of all tables, --out names a folder.' });
     throw engineFailure(path, error);
   }
 }

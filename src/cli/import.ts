@@ -18,7 +18,7 @@ export const importCommand: Command = {
   ],
   undone: true,
   async run(values, positionals, io) {
-    const { result } = await withCreatedStore(text(values, 'store')!, {}, async (store, keep) => {
+    const { result } = await withCreatedStore(text(values, 'store')!, {}, io, async (store, keep) => {
       const result = await importTables(store, positionals, (path) => io.progress(`reading ${path}`));
       keep();
       return result;

@@ -63,7 +63,7 @@ export const ingestCommand: Command = {
     // Before the store is made: a mistyped name leaves nothing behind.
     const paths = await findInputs(positionals);
     const path = text(values, 'store')!;
-    const { result, kept } = await withCreatedStore(path, { memoryLimit: '256MB' }, (store, keep) =>
+    const { result, kept } = await withCreatedStore(path, { memoryLimit: '256MB' }, io, (store, keep) =>
       ingest(store, paths, {
         format,
         maxRecordMb,

@@ -48,9 +48,10 @@ async function main(argv: readonly string[]): Promise<number> {
 
 /** Interrupted, it leaves nothing half-written, and ends by the signal as it would have without. */
 function undoWhenInterrupted(): void {
-  const undo = (signal: NodeJS.Signals): void => {
-    removeUnfinished();
-    // Only now: a second signal while it removes would end it half-way.
+  let removing: Promise<void> | undefined;
+  const undo = async (signal: NodeJS.Signals): Promise<void> => {
+    // Once, and to its end: a second signal while it removes would end it half-way.
+    await (removing ??= removeUnfinished());
     process.off(signal, undo);
     process.kill(process.pid, signal);
   };

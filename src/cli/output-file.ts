@@ -1,13 +1,14 @@
-import { lstatSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { failure } from '../schema/error.ts';
+import { lstatSync, type Stats, statSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { failure, TurnwiseError } from '../schema/error.ts';
+import { refuseInput, writtenWhole } from '../store/whole-file.ts';
 
 /**
  * Whether a file may be written: nothing is replaced without --force, and with it only a regular file
  * that is none of `inputs` (the store being read, a policy file), by whatever name.
  */
 export function claimOutput(path: string, force: boolean, inputs: readonly string[] = []): void {
-  const there = lstatSync(path, { throwIfNoEntry: false });
-  if (!there) return;
+  if (!found(path, lstatSync)) return;
   if (!force)
     throw failure({
       subject: path,
@@ -15,41 +16,49 @@ export function claimOutput(path: string, force: boolean, inputs: readonly strin
       fix: 'Pass --force to replace it, or another --out.',
       exitCode: 2,
     });
-  const target = statSync(path, { throwIfNoEntry: false });
-  if (!target?.isFile())
+  if (!found(path, statSync)?.isFile())
     throw failure({
       subject: path,
       wrong: 'is no regular file, and is not replaced',
       fix: 'Name another --out.',
       exitCode: 2,
     });
-  for (const input of inputs)
-    for (const name of [input, `${input}.wal`]) {
-      const read = statSync(name, { throwIfNoEntry: false });
-      if (read && read.dev === target.dev && read.ino === target.ino)
-        throw failure({
-          subject: path,
-          wrong: `is ${name}, which is read here`,
-          fix: 'Name another --out.',
-          exitCode: 2,
-        });
-    }
+  refuseInput(path, inputs);
 }
 
-/** Writes a file beside its place and moves it there: whole or not at all. */
-export function writeWhole(path: string, text: string): void {
-  const part = `${path}.part`;
+function found(path: string, look: (path: string, options: { throwIfNoEntry: false }) => Stats | undefined) {
   try {
-    writeFileSync(part, text);
-    renameSync(part, path);
+    return look(path, { throwIfNoEntry: false });
   } catch (cause) {
-    rmSync(part, { force: true });
     throw cannotWrite(path, cause);
   }
 }
 
+/** Writes a file, whole or not at all; without `force`, only where nothing has the name. */
+export async function writeWhole(
+  path: string,
+  text: string,
+  force: boolean,
+  inputs: readonly string[] = [],
+): Promise<void> {
+  try {
+    await writtenWhole(path, (part) => writeFile(part, text), { replace: force, inputs });
+  } catch (cause) {
+    throw cannotWrite(path, cause);
+  }
+}
+
+const FIXES: Readonly<Record<string, string>> = {
+  ENOENT: 'Its folder does not exist: make it, or name another.',
+  ENOTDIR: 'A folder on the way to it is a file: name another.',
+  EACCES: 'Check who owns the folder.',
+  EROFS: 'The disk is mounted to read only.',
+  ENOSPC: 'The disk is full.',
+};
+
 /** An error of the file system as a message that names the file; anything else as it is. */
 export function cannotWrite(path: string, cause: unknown): unknown {
   const { code } = cause as NodeJS.ErrnoException;
-  return code === undefined ? cause : failure({ subject: path, wrong: `cannot be written (${code})`, cause });
+  if (cause instanceof TurnwiseError || code === undefined) return cause;
+  return failure({ subject: path, wrong: `cannot be written (${code})`, fix: FIXES[code], cause });
 }

@@ -48,7 +48,7 @@ export const reportCommand: Command = {
       });
       if (values.json) io.out(`${JSON.stringify(report, null, 2)}\n`);
       else {
-        writeWhole(out, reportPage(report));
+        await writeWhole(out, reportPage(report), values.force === true, [path, ...named]);
         io.out(`${out}\n`);
       }
     } finally {

@@ -60,7 +60,7 @@ export const simulateCommand: Command = {
     if (out === '-') await toStdout(episodes, io);
     else {
       claimOutput(out, values.force === true);
-      await toFile(episodes, out, io);
+      await toFile(episodes, out, values.force === true, io);
     }
     return 0;
   },
@@ -120,9 +120,13 @@ async function toStdout(episodes: Iterable<EpisodeInput>, io: Io): Promise<void>
   }
 }
 
-async function toFile(episodes: Iterable<EpisodeInput>, path: string, io: Io): Promise<void> {
+async function toFile(episodes: Iterable<EpisodeInput>, path: string, force: boolean, io: Io): Promise<void> {
   try {
-    await writtenWhole(path, (part) => pipeline(Readable.from(lines(episodes, io)), createWriteStream(part)));
+    await writtenWhole(
+      path,
+      (part) => pipeline(Readable.from(lines(episodes, io)), createWriteStream(part, { flags: 'wx' })),
+      { replace: force },
+    );
   } catch (error) {
     throw cannotWrite(path, error);
   }

@@ -1,3 +1,4 @@
+import { greatest } from '../math/extremes.ts';
 import { plain } from '../report/plain.ts';
 
 /** Columns of text side by side; those in `right` (by index) flush right. Cells are cut at `width` characters. */
@@ -12,7 +13,7 @@ export function table(
     return line.length <= width ? line : `${line.slice(0, width - 1)}…`;
   };
   const cells = [header, ...rows].map((row) => row.map(cut));
-  const widths = header.map((_, k) => Math.max(...cells.map((row) => (row[k] ?? '').length)));
+  const widths = header.map((_, k) => greatest(cells.map((row) => (row[k] ?? '').length)));
   return cells
     .map((row) => {
       const line = widths.map((w, k) =>

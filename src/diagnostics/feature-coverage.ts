@@ -10,7 +10,9 @@
  * Second moments are uncentred; a column of ones, if wanted, is a feature like any other.
  * w_t is the cumulative weight at the turn: of the pair (h_t, a_t) under the target.
  */
+
 import { CholeskyDecomposition, EigenvalueDecomposition, Matrix } from 'ml-matrix';
+import { greatest } from '../math/extremes.ts';
 import type { FeatureCoverage } from '../schema/diagnostics.ts';
 import { failure } from '../schema/error.ts';
 import type { SparseRows } from '../trajectories/sparse.ts';
@@ -92,12 +94,12 @@ function amplification(L: Matrix, B: Matrix): number {
   const symmetric = forward(L, half.transpose());
   const even = withoutDust(symmetric.add(symmetric.transpose()).mul(0.5));
   const { realEigenvalues } = new EigenvalueDecomposition(even, { assumeSymmetric: true });
-  return Math.max(...realEigenvalues);
+  return greatest(realEigenvalues);
 }
 
 /** Entries next to nothing beside the largest are 0: on numbers near the smallest double the solver fails. */
 function withoutDust(m: Matrix): Matrix {
-  const least = 1e-100 * Math.max(...m.to1DArray().map(Math.abs));
+  const least = 1e-100 * greatest(m.to1DArray().map(Math.abs));
   for (let j = 0; j < m.rows; j++)
     for (let k = 0; k < m.columns; k++) if (Math.abs(m.get(j, k)) < least) m.set(j, k, 0);
   return m;

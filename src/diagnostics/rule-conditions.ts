@@ -35,7 +35,7 @@ export function ruleConditions(t: Trajectories, rows: Int32Array, states?: Spars
   const conditions: Condition[] = [];
   const add = (code: Int32Array, size: number, of: readonly Omit<Condition, 'covariate'>[]): void => {
     if (of.length === 0) return;
-    conditions.push(...of.map((c) => ({ ...c, covariate: codes.length })));
+    for (const c of of) conditions.push({ ...c, covariate: codes.length });
     codes.push(code);
     sizes.push(size);
   };

@@ -1,3 +1,4 @@
+import { least } from '../math/extremes.ts';
 /**
  * The known name that a mistyped one most likely stands for: within a third of its letters by edits, else one
  * that it begins or ends with (`metadata` for `meta`) or that ends with it (`logprob` for `behaviour_logprob`).
@@ -7,8 +8,8 @@ export function nearestName(name: string, known: readonly string[]): string | un
   const given = plain(name);
   const limit = Math.max(1, Math.floor(given.length / 3));
   const distances = known.map((k) => edits(given, plain(k)));
-  const least = Math.min(...distances);
-  if (least <= limit) return only(known.filter((_, i) => distances[i] === least));
+  const nearest = least(distances);
+  if (nearest <= limit) return only(known.filter((_, i) => distances[i] === nearest));
   const within = (long: string, short: string) =>
     short.length >= 3 && (long.startsWith(short) || long.endsWith(`_${short}`));
   return only(known.filter((k) => within(given, k) || (given.length >= 3 && k.endsWith(`_${given}`))));

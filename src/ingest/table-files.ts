@@ -7,7 +7,7 @@ import { parquetColumns } from '../store/parquet.ts';
 import type { Store } from '../store/store.ts';
 import { tableOfColumns } from '../store/table-of-columns.ts';
 import { TABLES, type TableName } from '../store/tables.ts';
-import { UNFINISHED_FOLDER } from '../store/whole-file.ts';
+import { isHalfMoved, isUnfinished } from '../store/whole-file.ts';
 import { openBytes } from './byte-source.ts';
 
 /** A file, or a folder of shards, that holds rows of one table. */
@@ -69,13 +69,15 @@ function isFolder(input: string): boolean {
 function pathsOf(input: string): string[] {
   if (!isFolder(input)) return [input];
   const names = readdirSync(input);
-  if (names.includes(UNFINISHED_FOLDER))
+  const half = names.find(isHalfMoved);
+  if (half !== undefined)
     throw failure({
       subject: input,
-      wrong: `holds an export that was not finished (${UNFINISHED_FOLDER})`,
+      wrong: `holds an export that was not finished, old files beside new ones (${half})`,
       fix: 'Export again, with --force.',
     });
   return names
+    .filter((name) => !isUnfinished(name))
     .sort()
     .map((name) => join(input, name))
     .filter((path) => (statSync(path).isDirectory() ? isSharded(path) : /\.(parquet|arrow)$/i.test(path)));
@@ -83,7 +85,7 @@ function pathsOf(input: string): string[] {
 
 /** What `--shards` writes: folders `shard=K` and nothing else. */
 function isSharded(folder: string): boolean {
-  const names = readdirSync(folder);
+  const names = readdirSync(folder).filter((name) => !isUnfinished(name));
   return names.length > 0 && names.every((name) => /^shard=\d+$/.test(name));
 }
 

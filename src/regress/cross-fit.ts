@@ -7,6 +7,7 @@
  *
  * The sums are added up once; every fit after that costs p³ and reads no data.
  */
+import { least } from '../math/extremes.ts';
 import { addGrams, type Gram, squaredError, subtractGrams } from './gram.ts';
 import { type LinearFit, type RidgeSystem, ridgeSystem, type Scale, solveRidge } from './ridge.ts';
 
@@ -131,7 +132,7 @@ function addErrors(
 
 /** The least error; the larger λ where two agree but for rounding. */
 function best(errors: Float64Array): number {
-  const least = Math.min(...errors);
-  for (let g = errors.length - 1; g >= 0; g--) if (errors[g]! <= least * (1 + 1e-9)) return g;
+  const lowest = least(errors);
+  for (let g = errors.length - 1; g >= 0; g--) if (errors[g]! <= lowest * (1 + 1e-9)) return g;
   return errors.length - 1;
 }

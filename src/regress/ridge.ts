@@ -10,7 +10,9 @@
  * Columns that are constant in the training part get the coefficient 0. Where the system is singular
  * (λ = 0) the solution of least norm is taken through the eigenvalues and `singular` says so.
  */
+
 import { CholeskyDecomposition, EigenvalueDecomposition, inverse, Matrix } from 'ml-matrix';
+import { greatest } from '../math/extremes.ts';
 import type { Warning } from '../schema/warning.ts';
 import type { SparseRows } from '../trajectories/sparse.ts';
 import { type Design, sparseDesign } from './design.ts';
@@ -189,7 +191,7 @@ export function pseudoInverse(A: Matrix): Matrix {
   const { realEigenvalues: values, eigenvectorMatrix: E } = new EigenvalueDecomposition(A, {
     assumeSymmetric: true,
   });
-  const least = SINGULAR * Math.max(...values);
+  const least = SINGULAR * greatest(values);
   const scaled = E.clone();
   for (let k = 0; k < values.length; k++) scaled.mulColumn(k, values[k]! > least ? 1 / values[k]! : 0);
   return scaled.mmul(E.transpose());

@@ -1,6 +1,7 @@
 import { type CreditRun, episodeCredit, runCritic } from '../critic/credit.ts';
 import { check } from '../inspect/check.ts';
 import { describe } from '../inspect/describe.ts';
+import { greatest } from '../math/extremes.ts';
 import type { EpisodeCredit } from '../schema/credit.ts';
 import type { CriticConfigInput } from '../schema/critic-config.ts';
 import { TurnwiseError } from '../schema/error.ts';
@@ -56,7 +57,7 @@ async function examples(store: Store, run: CreditRun): Promise<Report['examples'
     if (turns < 2 || turns > 12) continue;
     const credit = episodeCredit(run, e);
     if (credit)
-      credits.push({ e, credit, sharpest: Math.max(...credit.turns.map((k) => Math.abs(k.advantage))) });
+      credits.push({ e, credit, sharpest: greatest(credit.turns.map((k) => Math.abs(k.advantage))) });
   }
   if (credits.length === 0) return [];
   const sorted = credits.map((c) => c.credit.return).sort((a, b) => a - b);

@@ -1,3 +1,4 @@
+import { greatest, least } from '../math/extremes.ts';
 import type { Comparison, OutcomeComparison } from '../schema/compare.ts';
 import { formatP, headline, powerWords, sideWords } from './compare-words.ts';
 import { warningsList } from './describe-section.ts';
@@ -76,8 +77,8 @@ function forestRow(o: OutcomeComparison) {
   return {
     label: o.outcome,
     value: unit ? value / unit : value === 0 ? 0 : null,
-    lo: ends ? Math.min(...ends) : null,
-    hi: ends ? Math.max(...ends) : null,
+    lo: ends ? least(ends) : null,
+    hi: ends ? greatest(ends) : null,
     kind: 'interval' as const,
   };
 }

@@ -1,5 +1,6 @@
 import * as Plot from '@observablehq/plot';
 import { parseHTML } from 'linkedom';
+import { greatest, least } from '../math/extremes.ts';
 import { type Html, html } from './page.ts';
 import { plain } from './plain.ts';
 
@@ -27,10 +28,10 @@ function svg(options: Plot.PlotOptions): Html {
 export function bars(rows: readonly { label: string; value: number }[], axis: string): Html {
   const data = rows.map((r) => ({ label: plain(r.label), value: r.value }));
   return svg({
-    marginLeft: Math.min(220, 20 + 7 * Math.max(4, ...data.map((r) => r.label.length))),
+    marginLeft: Math.min(220, 20 + 7 * Math.max(4, greatest(data.map((r) => r.label.length)))),
     marginRight: 60,
     height: 50 + 24 * data.length,
-    x: { label: axis, grid: true, nice: true, ...wholeCounts(Math.max(...data.map((r) => r.value))) },
+    x: { label: axis, grid: true, nice: true, ...wholeCounts(greatest(data.map((r) => r.value))) },
     y: { label: null, domain: data.map((r) => r.label) },
     marks: [
       Plot.barX(data, { x: 'value', y: 'label', fill: INK, fillOpacity: 0.8 }),
@@ -51,7 +52,7 @@ export function counts(rows: readonly { x: number; count: number }[], axis: stri
   return svg({
     height: 200,
     x: { label: axis, type: 'band', tickFormat: (d: number) => String(d) },
-    y: { label: what, grid: true, nice: true, ...wholeCounts(Math.max(...rows.map((r) => r.count))) },
+    y: { label: what, grid: true, nice: true, ...wholeCounts(greatest(rows.map((r) => r.count))) },
     marks: [Plot.barY(rows, { x: 'x', y: 'count', fill: INK, fillOpacity: 0.8 }), Plot.ruleY([0])],
   });
 }
@@ -75,7 +76,7 @@ export function intervals(
   const data = rows.map((r) => ({ ...r, label: plain(r.label) }));
   const spans = data.filter((r) => r.lo !== null && r.hi !== null);
   return svg({
-    marginLeft: Math.min(240, 20 + 7 * Math.max(4, ...data.map((r) => r.label.length))),
+    marginLeft: Math.min(240, 20 + 7 * Math.max(4, greatest(data.map((r) => r.label.length)))),
     height: 60 + 28 * data.length,
     x: { label: axis, grid: true, nice: true },
     y: { label: null, domain: data.map((r) => r.label), type: 'point' },
@@ -120,7 +121,7 @@ export function lines(
   const last = series.map((s) => data.filter((r) => r.series === s).at(-1)!);
   return svg({
     height: 260,
-    marginRight: 30 + 7 * Math.max(0, ...series.map((s) => s.length)),
+    marginRight: 30 + 7 * Math.max(0, greatest(series.map((s) => s.length))),
     x: { label: axes.x, ticks: wholeTicks(data.map((r) => r.x)), tickFormat: String },
     y: {
       label: axes.y,
@@ -151,8 +152,8 @@ function oneTwoFive([lo, hi]: readonly [number, number]): number[] {
 /** From the power of ten below the values to the one above, so that the axis has names at both ends. */
 function decades(ys: readonly number[]): [number, number] {
   if (ys.length === 0) return [0.1, 1];
-  const from = Math.floor(Math.log10(Math.min(...ys)) + 1e-9);
-  const to = Math.max(from + 1, Math.ceil(Math.log10(Math.max(...ys)) - 1e-9));
+  const from = Math.floor(Math.log10(least(ys)) + 1e-9);
+  const to = Math.max(from + 1, Math.ceil(Math.log10(greatest(ys)) - 1e-9));
   return [Number(`1e${from}`), Number(`1e${to}`)];
 }
 
@@ -161,8 +162,8 @@ const wholeCounts = (most: number) => (most < 10 ? { interval: 1 } : {});
 
 /** Whole numbers from the least to the largest x, about a dozen of them. */
 function wholeTicks(xs: readonly number[]): number[] {
-  const lo = Math.min(...xs);
-  const hi = Math.max(...xs);
+  const lo = least(xs);
+  const hi = greatest(xs);
   const step = Math.max(1, Math.ceil((hi - lo) / 12));
   return Array.from({ length: Math.floor((hi - lo) / step) + 1 }, (_, i) => lo + i * step);
 }
@@ -170,7 +171,7 @@ function wholeTicks(xs: readonly number[]): number[] {
 /** From the lowest to the highest end of bars of ± 1.96 standard errors, 0 among them. */
 function barEnds(bars: readonly (readonly [at: number, se: number | null])[]): [number, number] {
   const ends = bars.flatMap(([at, se]) => [at - 1.96 * (se ?? 0), at + 1.96 * (se ?? 0)]);
-  const [lo, hi] = [Math.min(0, ...ends), Math.max(0, ...ends)];
+  const [lo, hi] = [Math.min(0, least(ends)), Math.max(0, greatest(ends))];
   return lo < hi ? [lo, hi] : [-1, 1];
 }
 

@@ -78,22 +78,24 @@ export function fromIpc(bytes: Uint8Array): Table {
 
 /**
  * Writes a table, or the result of a query, to an Arrow file, chunk by chunk: not held in memory. Whole or not at all,
- * and what was there stands until then.
+ * and what was there stands until then; with `replace` false it is refused.
  */
 export async function exportArrow(
   store: Store,
   tableOrSql: string,
   path: string,
+  { replace = true }: { readonly replace?: boolean | undefined } = {},
 ): Promise<{ readonly rows: number }> {
+  const write = async (part: string) => {
+    const file = await open(part, 'wx');
+    try {
+      return { rows: await writeRows(store, tableOrSql, file) };
+    } finally {
+      await file.close();
+    }
+  };
   try {
-    return await writtenWhole(path, async (part) => {
-      const file = await open(part, 'w');
-      try {
-        return { rows: await writeRows(store, tableOrSql, file) };
-      } finally {
-        await file.close();
-      }
-    });
+    return await writtenWhole(path, write, { replace, inputs: store.file ? [store.file.path] : [] });
   } catch (error) {
     throw engineFailure(path, error);
   }

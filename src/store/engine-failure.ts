@@ -5,7 +5,7 @@ export function engineFailure(path: string, error: unknown): TurnwiseError {
   if (error instanceof TurnwiseError) return error;
   const said = error instanceof Error ? error.message : String(error);
   const tell = (wrong: string, fix?: string) => failure({ subject: path, wrong, fix, cause: error });
-  if (/lock/i.test(said) && /conflicting|could not set lock|being used by another/i.test(said)) {
+  if (isLocked(said)) {
     const pid = /PID (\d+)/.exec(said)?.[1];
     return tell(
       `the store is in use by another process${pid ? ` (PID ${pid})` : ''}`,
@@ -24,6 +24,8 @@ export function engineFailure(path: string, error: unknown): TurnwiseError {
   if (/permission denied|EACCES|read-only file system|EROFS/i.test(said))
     return tell('permission denied', 'Check who owns the file and its folder.');
   if (/is a directory|EISDIR/i.test(said)) return tell('is a directory', 'Name a file.');
+  if (/not a directory|ENOTDIR/i.test(said))
+    return tell('a folder on the way to it is a file', 'Name another file.');
   if (/no such file or directory|ENOENT/i.test(said))
     return tell('its folder does not exist', 'Create the folder, or name another file.');
   if (/not a valid DuckDB database/i.test(said))
@@ -35,6 +37,15 @@ export function engineFailure(path: string, error: unknown): TurnwiseError {
   if (/corrupt|checksum/i.test(said)) return tell(`the file is damaged (${firstLine(said)})`);
   return tell(firstLine(said));
 }
+
+/** Whether it says that another process has the file open. */
+export function isInUse(error: unknown): boolean {
+  const { message, cause } = error as Error;
+  return isLocked(message) || (cause instanceof Error && isLocked(cause.message));
+}
+
+const isLocked = (said: string): boolean =>
+  /lock/i.test(said) && /conflicting|could not set lock|being used by another/i.test(said);
 
 /** Whether an error came out of the engine or the file system rather than out of a mistake in the program. */
 export function isEngineError(error: unknown): boolean {

@@ -28,6 +28,27 @@ export function notAStore(path: string): TurnwiseError | undefined {
   });
 }
 
+/** How the engine starts a log of changes: its kind, then its version. */
+const LOG_START = Buffer.from([0x64, 0x00, 0x62, 0x65, 0x00]);
+
+/**
+ * Why a file beside a store, named as the log of its last changes, is none; the engine would pass over it in silence, and
+ * write its own over it. undefined: it is one, or may be one that was cut as it began.
+ */
+export function notALog(path: string, wrong?: string): TurnwiseError | undefined {
+  if (wrong === undefined) {
+    const start = headOf(path)?.subarray(0, LOG_START.length);
+    if (start === undefined || LOG_START.subarray(0, start.length).equals(start)) return undefined;
+  }
+  return failure({
+    subject: path,
+    wrong:
+      wrong ??
+      'stands where the engine keeps the last changes of the store, and is damaged or something else',
+    fix: 'Move it away: the store is then as it was before those changes.',
+  });
+}
+
 function looksLike(head: Buffer): string | undefined {
   const magic = head.toString('latin1', 0, 6);
   if (magic.startsWith('PAR1')) return 'a log or a table in Parquet';

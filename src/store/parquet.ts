@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 import { failure } from '../schema/error.ts';
 import { quoted } from './create-tables.ts';
 import { engineFailure } from './engine-failure.ts';
@@ -7,7 +7,7 @@ import { patternOf, targetOf } from './literal-path.ts';
 import { selectSql } from './query.ts';
 import type { Store } from './store.ts';
 import { TABLES, type TableName } from './tables.ts';
-import { folderWrittenWhole, UNFINISHED_FOLDER, writtenWhole } from './whole-file.ts';
+import { folderWrittenWhole, isUnfinished, writtenWhole } from './whole-file.ts';
 
 export interface ParquetOptions {
   /**
@@ -15,7 +15,10 @@ export interface ParquetOptions {
    * 64 bits of the MD5 of the task id (of the episode id where there is no task), modulo the count. Absent: one file.
    */
   readonly shards?: number | undefined;
-  /** Shards that are there give way to the new ones once those are written; absent: a folder that holds anything is refused. */
+  /**
+   * Shards that are there give way to the new ones once those are written; absent: a folder that holds anything is
+   * refused. One file always gives way, unless this is false.
+   */
   readonly replace?: boolean | undefined;
 }
 
@@ -32,7 +35,7 @@ export async function exportParquet(
   path: string,
   options: ParquetOptions = {},
 ): Promise<{ readonly rows: number }> {
-  const { shards, replace = false } = options;
+  const { shards, replace } = options;
   const copy = async (sql: string, part: string, more: string) => {
     const [row] = await rowsOf(
       store,
@@ -42,9 +45,12 @@ export async function exportParquet(
   };
   try {
     if (shards === undefined)
-      return await writtenWhole(path, (part) => copy(selectSql(tableOrSql), part, 'USE_TMP_FILE false'));
+      return await writtenWhole(path, (part) => copy(selectSql(tableOrSql), part, 'USE_TMP_FILE false'), {
+        replace,
+        inputs: store.file ? [store.file.path] : [],
+      });
     const sql = shardedSql(tableOrSql, shards);
-    if (!replace) requireEmpty(path);
+    if (replace !== true) requireEmpty(path);
     return await folderWrittenWhole(path, (part) => copy(sql, part, 'PARTITION_BY (shard)'), SHARD);
   } catch (error) {
     throw engineFailure(path, error);
@@ -52,7 +58,7 @@ export async function exportParquet(
 }
 
 function requireEmpty(folder: string): void {
-  const held = existsSync(folder) ? readdirSync(folder).filter((name) => name !== UNFINISHED_FOLDER) : [];
+  const held = existsSync(folder) ? readdirSync(folder).filter((name) => !isUnfinished(name)) : [];
   if (held.length > 0)
     throw failure({ subject: folder, wrong: 'is there already', got: held[0], expected: 'an empty folder' });
 }
@@ -74,7 +80,9 @@ export function parquetSql(path: string): string {
 
 function filesIn(folder: string): string[] {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
-  const files = names.filter((name) => name.endsWith('.parquet')).sort();
+  const files = names
+    .filter((name) => name.endsWith('.parquet') && !isUnfinished(name.split(sep)[0]!))
+    .sort();
   if (files.length === 0) throw failure({ subject: folder, wrong: 'holds no Parquet file' });
   return files.map((name) => join(folder, name));
 }

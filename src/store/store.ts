@@ -1,12 +1,13 @@
-import { existsSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type DuckDBConnection, DuckDBInstance } from 'duckdb';
 import { failure } from '../schema/error.ts';
-import { createTables } from './create-tables.ts';
-import { engineFailure } from './engine-failure.ts';
+import { createTables, quoted } from './create-tables.ts';
+import { engineFailure, isInUse } from './engine-failure.ts';
+import { makeStore, spillFolder } from './make-store.ts';
 import { migrate, migrationPath } from './migrate.ts';
-import { notAStore } from './not-a-store.ts';
+import { isStill, type StoreFile, storeFile } from './store-file.ts';
+import { TABLES } from './tables.ts';
 
 export interface StoreOptions {
   /** 'create' makes the file where there is none; 'write' and 'read' need a store. */
@@ -15,12 +16,20 @@ export interface StoreOptions {
   readonly memoryLimit?: string | undefined;
   /** Default: as many as there are cores. */
   readonly threads?: number | undefined;
+  /** How long to wait for a store that another process has open; default 0: it is refused at once. */
+  readonly waitSeconds?: number | undefined;
+  /** Called once where it waits. */
+  readonly onWait?: (() => void) | undefined;
 }
 
 /** An open store: owns the engine and one connection to it. */
 export class Store {
   readonly path: string;
+  /** Where it lies; null in memory. */
+  readonly file: StoreFile | null;
   readonly mode: StoreOptions['mode'];
+  /** Whether opening it made it, and all that it holds by now came through here. */
+  readonly made: boolean;
   readonly connection: DuckDBConnection;
   /** What `connection` is in the middle of. */
   state: 'idle' | 'transaction' | 'transaction scan' | 'closed' = 'idle';
@@ -28,12 +37,16 @@ export class Store {
 
   constructor(
     path: string,
+    file: StoreFile | null,
     mode: StoreOptions['mode'],
     instance: DuckDBInstance,
     connection: DuckDBConnection,
+    made: boolean,
   ) {
     this.path = path;
+    this.file = file;
     this.mode = mode;
+    this.made = made;
     this.instance = instance;
     this.connection = connection;
   }
@@ -60,75 +73,107 @@ export class Store {
 }
 
 /**
- * Opens a store, one DuckDB file, or an empty one in memory (':memory:' with mode 'create').
- * @throws a failure naming the file: missing, a directory, no store, another version, in use, no permission
+ * Opens a store, one DuckDB file, or an empty one in memory (':memory:' with mode 'create'). A store that is made comes
+ * to be whole or not at all.
+ * @throws a failure naming the file: missing, no file, no store, damaged, another version, in use, no permission
  */
 export async function openStore(path: string, options: StoreOptions): Promise<Store> {
-  const { mode } = options;
-  const isNew = checkPath(path, mode);
-  const config: Record<string, string> = {
-    access_mode: mode === 'read' ? 'READ_ONLY' : 'READ_WRITE',
+  if (path === ':memory:') return openInMemory(path, options);
+  const until = performance.now() + 1000 * (options.waitSeconds ?? 0);
+  let made = false;
+  for (let waits = false; ; ) {
+    try {
+      let file = storeFile(path);
+      if (!file && options.mode === 'create') {
+        made ||= await makeStore(path);
+        file = storeFile(path);
+      }
+      const store = file ? await openFile(path, file, options, made) : undefined;
+      if (store) return store;
+      // Another process that made it has taken it away again.
+      if (options.mode !== 'create')
+        throw failure({
+          subject: path,
+          wrong: 'no such store',
+          fix: 'Make it with "turnwise ingest FILES --store STORE".',
+        });
+    } catch (error) {
+      if (!isInUse(error) || performance.now() >= until) throw engineFailure(path, error);
+      if (!waits) options.onWait?.();
+      waits = true;
+      await sleep(20 + 60 * Math.random());
+    }
+  }
+}
+
+async function openInMemory(path: string, options: StoreOptions): Promise<Store> {
+  if (options.mode !== 'create')
+    throw failure({ subject: path, wrong: `a store in memory cannot be opened to ${options.mode}` });
+  const instance = await DuckDBInstance.create(path, configOf(options));
+  const connection = await instance.connect();
+  await createTables(connection);
+  return new Store(path, null, options.mode, instance, connection, false);
+}
+
+/** undefined: the name does not stand for the file any more, and what would be written to it would be lost. */
+async function openFile(
+  path: string,
+  file: StoreFile,
+  options: StoreOptions,
+  made: boolean,
+): Promise<Store | undefined> {
+  const config = { ...configOf(options), temp_directory: spillFolder(file.path) };
+  let instance: DuckDBInstance | undefined;
+  let connection: DuckDBConnection | undefined;
+  const close = () => {
+    connection?.closeSync();
+    instance?.closeSync();
+  };
+  try {
+    // From the cache, so that opening one file twice in a process shares the engine: two of them would
+    // each hold the lock, which is the process's, and overwrite each other.
+    instance = await DuckDBInstance.fromCache(file.path, config);
+    connection = await instance.connect();
+    if (!isStill(file)) {
+      close();
+      return undefined;
+    }
+    if (options.mode === 'create' && (await isBlank(connection))) await createTables(connection);
+    else await checkVersion(path, connection, options.mode);
+    // Between making and locking it, another process may have written to it.
+    const empty = made && (await isEmpty(connection));
+    return new Store(path, file, options.mode, instance, connection, empty);
+  } catch (error) {
+    close();
+    throw engineFailure(path, error);
+  }
+}
+
+function configOf(options: StoreOptions): Record<string, string> {
+  return {
+    access_mode: options.mode === 'read' ? 'READ_ONLY' : 'READ_WRITE',
     memory_limit: options.memoryLimit ?? '512MB',
     threads: String(options.threads ?? availableParallelism()),
     preserve_insertion_order: 'true',
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
   };
-  if (path !== ':memory:') config.temp_directory = `${resolve(path)}.tmp`;
-  let instance: DuckDBInstance | undefined;
-  let connection: DuckDBConnection | undefined;
-  try {
-    // From the cache, so that opening one file twice in a process shares the engine: two of them would
-    // each hold the lock, which is the process's, and overwrite each other.
-    instance =
-      path === ':memory:'
-        ? await DuckDBInstance.create(path, config)
-        : await DuckDBInstance.fromCache(resolve(path), config);
-    connection = await instance.connect();
-    if (isNew) await createTables(connection);
-    else await checkVersion(path, connection, mode);
-    return new Store(path, mode, instance, connection);
-  } catch (error) {
-    connection?.closeSync();
-    instance?.closeSync();
-    throw engineFailure(path, error);
-  }
 }
 
-/** Whether the file is yet to be made. */
-function checkPath(path: string, mode: StoreOptions['mode']): boolean {
-  if (path === ':memory:') {
-    if (mode === 'create') return true;
-    throw failure({ subject: path, wrong: `a store in memory cannot be opened to ${mode}` });
-  }
-  if (path === '') throw failure({ subject: 'store', wrong: 'has an empty name', exitCode: 2 });
-  // The engine would keep its write-ahead log under another name: it cuts the path at the mark, as an address is cut.
-  if (resolve(path).includes('?'))
-    throw failure({
-      subject: path,
-      wrong: 'a store has no "?" in its path',
-      fix: 'Name another.',
-      exitCode: 2,
-    });
-  if (!existsSync(path)) {
-    if (mode === 'create') return true;
-    throw failure({
-      subject: path,
-      wrong: 'no such store',
-      fix: 'Make it with "turnwise ingest FILES --store STORE".',
-    });
-  }
-  const stat = statSync(path);
-  if (stat.isDirectory()) throw failure({ subject: path, wrong: 'is a directory', fix: 'Name a file.' });
-  if (stat.size === 0)
-    throw failure({
-      subject: path,
-      wrong: 'is not a store: the file is empty',
-      fix: 'Delete it, or name another file.',
-    });
-  const other = notAStore(path);
-  if (other) throw other;
-  return false;
+/** Nothing at all was ever made in it: what an older Turnwise left that was killed as it began. */
+async function isBlank(connection: DuckDBConnection): Promise<boolean> {
+  const result = await connection.run(
+    `SELECT 1 FROM (SELECT internal FROM duckdb_tables() UNION ALL SELECT internal FROM duckdb_views()
+       UNION ALL SELECT internal FROM duckdb_schemas() UNION ALL SELECT internal FROM duckdb_types()
+       UNION ALL SELECT internal FROM duckdb_functions() UNION ALL SELECT false FROM duckdb_sequences())
+     WHERE NOT internal LIMIT 1`,
+  );
+  return result.rowCount === 0;
+}
+
+async function isEmpty(connection: DuckDBConnection): Promise<boolean> {
+  const tables = Object.keys(TABLES).map((name) => `(SELECT 1 FROM ${quoted(name)} LIMIT 1)`);
+  return (await connection.run(tables.join(' UNION ALL '))).rowCount === 0;
 }
 
 async function checkVersion(

@@ -27,7 +27,7 @@ export const dtypeIn = ({ dtype }: FilePlace): 'float32' | 'int32' => DTYPES[dty
 
 /** @throws where the bytes do not fit the shape, or are not in the file */
 export async function placeIn(given: string, { dtype, shape, begin, end }: SafeEntry): Promise<FilePlace> {
-  const file = await openFile(given, 'r');
+  const file = await openFile(given);
   const subject = shown({ path: given, begin, end });
   try {
     if (!Object.hasOwn(DTYPES, dtype))
@@ -96,7 +96,7 @@ export function checkPlace(place: FilePlace): void {
 /** Its bytes as they lie in the file. */
 export async function readPlace(place: FilePlace): Promise<Uint8Array> {
   checkPlace(place);
-  const file = await openFile(place.path, 'r');
+  const file = await openFile(place.path);
   try {
     return await readRange(place.path, file, place.begin, place.end);
   } finally {

@@ -26,19 +26,14 @@ export async function readRange(
   return bytes;
 }
 
-/** A regular file: opening a pipe would wait for its other end. */
-export async function openFile(path: string, flags: 'r' | 'w', named = path): Promise<FileHandle> {
+/** Opens a regular file to read: opening a pipe would wait for its other end. */
+export async function openFile(path: string): Promise<FileHandle> {
   try {
-    if (flags === 'w' || (await stat(path)).isFile()) return await open(path, flags);
+    if ((await stat(path)).isFile()) return await open(path, 'r');
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    const missing = code === 'ENOENT' && flags === 'r';
-    const verb = flags === 'r' ? 'read' : 'written';
-    throw failure({
-      subject: named,
-      wrong: missing ? 'does not exist' : `cannot be ${verb} (${code})`,
-      cause,
-    });
+    const wrong = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`;
+    throw failure({ subject: path, wrong, cause });
   }
-  throw failure({ subject: named, wrong: 'is no regular file' });
+  throw failure({ subject: path, wrong: 'is no regular file' });
 }

@@ -3,8 +3,9 @@
  * read by its place, so that a file may be larger than memory. Values are little-endian, as the machines are that
  * Node runs on.
  */
-import { rename, rm } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { failure } from '../schema/error.ts';
+import { writtenWhole } from '../store/whole-file.ts';
 import { CHUNK, openFile, readRange } from './file-range.ts';
 import { BYTES, headerLength, parseHeader, type SafeEntry, type SafeType } from './safetensors-header.ts';
 import { narrow, type SafeValues, valuesOf } from './safetensors-values.ts';
@@ -31,7 +32,7 @@ export interface SafeTensor {
 
 /** @throws where the file is not what its header says, naming the tensor, before any of them is read */
 export async function openSafetensors(path: string): Promise<SafetensorsFile> {
-  const file = await openFile(path, 'r');
+  const file = await openFile(path);
   try {
     const { size } = await file.stat();
     const length = headerLength(path, await readRange(path, file, 0, Math.min(8, size)), size);
@@ -105,19 +106,20 @@ export async function writeSafetensors(
 }
 
 async function writeWhole(path: string, parts: readonly Uint8Array[]): Promise<void> {
-  const part = `${path}.part`;
-  const file = await openFile(part, 'w', path);
   try {
-    try {
-      for (const bytes of parts)
-        for (let at = 0; at < bytes.length; at += CHUNK) await file.writeFile(bytes.subarray(at, at + CHUNK));
-    } finally {
-      await file.close();
-    }
-    await rename(part, path);
+    await writtenWhole(path, async (part) => {
+      const file = await open(part, 'wx');
+      try {
+        for (const bytes of parts)
+          for (let at = 0; at < bytes.length; at += CHUNK)
+            await file.writeFile(bytes.subarray(at, at + CHUNK));
+      } finally {
+        await file.close();
+      }
+    });
   } catch (cause) {
-    await rm(part, { force: true });
     const { code } = cause as NodeJS.ErrnoException;
+    if (code === undefined) throw cause;
     throw failure({ subject: path, wrong: `cannot be written (${code})`, cause });
   }
 }

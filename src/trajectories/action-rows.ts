@@ -15,20 +15,20 @@ import type { Trajectories } from './trajectories.ts';
 export function actionRows(t: Trajectories, config: ActionConfig): RowWriter {
   const has = (part: ActionPart): boolean => config.include.includes(part);
   const names: string[] = [];
-  const column = (part: ActionPart, ...added: string[]): number => {
+  const column = (part: ActionPart, added: readonly string[]): number => {
     if (!has(part)) return -1;
-    names.push(...added);
+    for (const name of added) names.push(name);
     return names.length - added.length;
   };
   const { actionClass, nActionTokens } = t.turns;
   const classes = classColumns(actionClass.values);
-  const classBase = column('class', ...classes.names);
-  const calls = column('calls', 'n_calls');
-  const repeat = column('repeat', 'repeated_call');
-  const length = column('action_length', 'action_length');
+  const classBase = column('class', classes.names);
+  const calls = column('calls', ['n_calls']);
+  const repeat = column('repeat', ['repeated_call']);
+  const length = column('action_length', ['action_length']);
   const counted = nActionTokens.some((n) => n >= 0);
-  const tokens = column('action_tokens', ...(counted ? ['action_tokens', 'action_tokens.unknown'] : []));
-  const ngrams = column('ngrams', ...ngramNames(config.ngramDims));
+  const tokens = column('action_tokens', counted ? ['action_tokens', 'action_tokens.unknown'] : []);
+  const ngrams = column('ngrams', ngramNames(config.ngramDims));
   const sketch = ngramSketch(config.ngramDims);
   const withTools = has('tools');
   const tools = toolColumns(names.length);
@@ -56,7 +56,7 @@ export function actionRows(t: Trajectories, config: ActionConfig): RowWriter {
     endRow(out);
   };
   const finish = (): SparseRows => {
-    if (withTools) names.push(...chooseTools(tools, out, config, 'tool'));
+    if (withTools) for (const name of chooseTools(tools, out, config, 'tool')) names.push(name);
     return finishRows(out, names);
   };
   return { visit, finish };

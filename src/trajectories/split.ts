@@ -1,3 +1,4 @@
+import { least } from '../math/extremes.ts';
 import { permutation, random } from '../math/random.ts';
 import { failure } from '../schema/error.ts';
 import { clusters } from './clusters.ts';
@@ -25,7 +26,7 @@ export function foldsByTask(t: Trajectories, folds: number, seed: number): Int32
   const held = new Float64Array(folds);
   const foldOf = new Int32Array(sizes.length);
   for (const c of order) {
-    const f = held.indexOf(Math.min(...held));
+    const f = held.indexOf(least(held));
     foldOf[c] = f;
     held[f] = held[f]! + sizes[c]!;
   }

@@ -21,20 +21,20 @@ export interface RowWriter {
 export function stateRows(t: Trajectories, config: StateConfig): RowWriter {
   const has = (part: StatePart): boolean => config.include.includes(part);
   const names: string[] = [];
-  const column = (part: StatePart, ...added: string[]): number => {
+  const column = (part: StatePart, added: readonly string[]): number => {
     if (!has(part)) return -1;
-    names.push(...added);
+    for (const name of added) names.push(name);
     return names.length - added.length;
   };
-  const turn = column('turn', 'turn');
-  const calls = column('calls', 'n_calls');
-  const lastFailed = column('last_call', 'last_call.failed', 'last_call.unknown');
-  const repeat = column('repeat', 'repeated_call');
-  const observationLength = column('observation_length', 'observation_length');
-  const actionLength = column('action_length', 'previous_action_length');
+  const turn = column('turn', ['turn']);
+  const calls = column('calls', ['n_calls']);
+  const lastFailed = column('last_call', ['last_call.failed', 'last_call.unknown']);
+  const repeat = column('repeat', ['repeated_call']);
+  const observationLength = column('observation_length', ['observation_length']);
+  const actionLength = column('action_length', ['previous_action_length']);
   const logged = featureColumns(has('features') ? t : { ...t, features: null }, config.oneHotFeatures);
-  const features = column('features', ...logged.names);
-  const ngrams = column('ngrams', ...ngramNames(config.ngramDims));
+  const features = column('features', logged.names);
+  const ngrams = column('ngrams', ngramNames(config.ngramDims));
   const sketch = ngramSketch(config.ngramDims);
   const withTool = has('last_tool');
   const tools = toolColumns(names.length);
@@ -66,7 +66,7 @@ export function stateRows(t: Trajectories, config: StateConfig): RowWriter {
     for (const call of made) lastTool = countTool(tools, call.name);
   };
   const finish = (): SparseRows => {
-    if (withTool) names.push(...chooseTools(tools, out, config, 'last_tool'));
+    if (withTool) for (const name of chooseTools(tools, out, config, 'last_tool')) names.push(name);
     return finishRows(out, names);
   };
   return { visit, finish };

@@ -24,6 +24,7 @@ import { fromIpc, toIpc } from '../../src/store/arrow.ts';
 import { queryRows } from '../../src/store/query.ts';
 import { openStore } from '../../src/store/store.ts';
 import { TABLES, type TableName } from '../../src/store/tables.ts';
+import { run as runCommand } from '../helpers/run-command.ts';
 import { episodes } from '../ingest/arbitrary-episode.ts';
 import { line } from '../ingest/built-cli.ts';
 
@@ -275,16 +276,23 @@ describe('half an export is refused by the name of what is missing, and nothing 
 
   test('an export that was killed', async () => {
     await exported('arrow');
-    mkdirSync(at('out/export.part'));
+    const again = ['--to', 'arrow', '--out', at('out'), '--force'];
+    const files = Object.keys(TABLES).map((t) => `${t}.arrow`);
+    // While it moved its files: old ones may lie beside new ones.
+    mkdirSync(at('out/export.moving-Ab3dE9'));
     await expect(importing('out')).rejects.toThrow(
-      'out: holds an export that was not finished (export.part)',
+      'out: holds an export that was not finished, old files beside new ones (export.moving-Ab3dE9)',
     );
-    await run(exportCommand, '--store', at('runs.duckdb'), '--to', 'arrow', '--out', at('out'), '--force');
-    expect(readdirSync(at('out')).sort()).toEqual(
-      Object.keys(TABLES)
-        .map((t) => `${t}.arrow`)
-        .sort(),
-    );
+    await run(exportCommand, '--store', at('runs.duckdb'), ...again);
+    expect(readdirSync(at('out')).sort()).toEqual(files.sort());
+    // While it wrote: what was there before stands. A folder of a name that no export gives is the user's.
+    mkdirSync(at('out/export.part-Ab3dE9'));
+    mkdirSync(at('out/export.part'));
+    const { err } = await runCommand(exportCommand, '--store', at('runs.duckdb'), ...again);
+    expect(err).toMatch(/^warning: .*export\.part-Ab3dE9 is left of an export that did not end/);
+    expect(readdirSync(at('out')).sort()).toEqual([...files, 'export.part', 'export.part-Ab3dE9'].sort());
+    await importing('out');
+    rmSync(at('copy.duckdb'));
   });
 
   test('an Arrow file that is cut between two batches, which reads as a whole stream', async () => {

@@ -80,9 +80,10 @@ describe('a new store', () => {
     const columns = await queryRows(
       store,
       `SELECT table_name AS t, column_name AS c, data_type AS type, is_nullable AS n FROM duckdb_columns()
-       WHERE table_name <> 'meta' AND NOT internal ORDER BY table_oid, column_index`,
+       WHERE table_name <> 'meta' AND NOT internal ORDER BY table_name, column_index`,
     );
-    const declared = Object.entries(TABLES).flatMap(([t, list]) =>
+    const byName = Object.entries(TABLES).sort(([a], [b]) => (a < b ? -1 : 1));
+    const declared = byName.flatMap(([t, list]) =>
       list.map((c) => ({ t, c: c.name, type: c.type, n: c.required !== true })),
     );
     expect(columns).toEqual(declared);

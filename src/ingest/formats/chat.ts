@@ -72,7 +72,8 @@ function readConversation(record: Fields, context: RecordContext): FormatEpisode
     throw new RecordError(`ending is not one of ${Ending.options.join(', ')}`, 'ending');
 
   const meta: [string, unknown][] = Object.entries(record).filter(([key]) => !READ.has(key));
-  meta.push(...Object.entries(asFieldsOrNull(field(record, 'metadata'), 'metadata') ?? {}));
+  for (const entry of Object.entries(asFieldsOrNull(field(record, 'metadata'), 'metadata') ?? {}))
+    meta.push(entry);
   const tools = field(record, 'tools');
   if (Array.isArray(tools) && tools.length > 0) meta.push(['tools', tools.map(toolName)]);
   if (found.reasoningTurns > 0) meta.push(['reasoning_turns', found.reasoningTurns]);

@@ -66,7 +66,7 @@ export const resampledCarried: Resampled = (w, { carriedSum }, _influence, { of,
         add(sums, b * columns + 2 * t, -c[t]! * carry, carry);
       }
   const start = addUnconditional(w, of, sums, columns);
-  return { buckets: count, columns, sums, f: sumOfRatios(Float64Array.of(...c, start), 'undefined') };
+  return { buckets: count, columns, sums, f: sumOfRatios(Float64Array.from([...c, start]), 'undefined') };
 };
 
 /** Weighted PDIS among the episodes alive. */
@@ -80,7 +80,7 @@ export const resampledAlive: Resampled = (w, { aliveSum }, _influence, { of, cou
       if (weights[s] !== 0)
         add(sums, of[i]! * columns + 2 * t, weights[s]! * (rewards[s]! - c[t]!), weights[s]!);
   const start = addUnconditional(w, of, sums, columns);
-  return { buckets: count, columns, sums, f: sumOfRatios(Float64Array.of(...c, start), 'nothing') };
+  return { buckets: count, columns, sums, f: sumOfRatios(Float64Array.from([...c, start]), 'nothing') };
 };
 
 /** Weighted PDIS among the alive, times the share of all episodes that are. */
