@@ -3,17 +3,15 @@ import { ExactNumber, isDouble, MARK } from './exact-number.ts';
 
 /**
  * JSON.parse that loses no digit: a number that no double holds becomes an `ExactNumber`.
- * One search of the text for long numbers beside JSON.parse; only where one is found, a second pass.
+ * One search of the text for long numbers beside JSON.parse; only where one would lose digits, a second pass.
  * @throws SyntaxError as JSON.parse does; TooDeepError beyond `MAX_DEPTH`
  */
 export function parseExact(text: string): unknown {
   const value: unknown = JSON.parse(text);
   // Every level takes a bracket at its start and one at its end.
   if (text.length >= 2 * MAX_DEPTH && isTooDeep(value)) throw new TooDeepError();
-  if (!LONG.test(text)) return value;
-  const marked = withMarks(text);
-  if (marked === text) return value;
-  return JSON.parse(marked, (_, value) =>
+  if (!mayLoseDigits(text)) return value;
+  return JSON.parse(withMarks(text), (_, value) =>
     typeof value === 'string' && value.startsWith(MARK) ? new ExactNumber(value.slice(MARK.length)) : value,
   );
 }
@@ -24,11 +22,18 @@ export function stringifyExact(value: unknown): string {
   return text?.includes(MARK) ? text.replace(MARKED, '$1') : text;
 }
 
-/** A number of 16 digits or more, or with an exponent beyond two digits, may be no double. Texts may look like one too. */
-const LONG = /\d[\d.]{15}|\d[eE][+-]?\d{3}/;
+/** Only a number of 16 characters or more, or with an exponent beyond two digits, may be no double. */
+const LONG = /\d[\d.]{15,}(?:[eE][+-]?\d+)?|\d[\d.]*[eE][+-]?\d{3,}/g;
+
+/** Whether a number in the text, or what looks like one inside a text, is no double. */
+function mayLoseDigits(text: string): boolean {
+  for (const [literal] of text.matchAll(LONG)) if (!isDouble(literal)) return true;
+  return false;
+}
+
 const MARKED = new RegExp(`"${MARK}([^"]*)"`, 'g');
 
-/** The text with every number that is no double as a text behind `MARK`; the text itself where there is none. */
+/** The text with every number that is no double as a text behind `MARK`. */
 function withMarks(text: string): string {
   let out = '';
   let from = 0;
@@ -49,7 +54,7 @@ function withMarks(text: string): string {
     out += `${text.slice(from, start)}"${MARK}${literal}"`;
     from = i;
   }
-  return from === 0 ? text : out + text.slice(from);
+  return out + text.slice(from);
 }
 
 const QUOTE = 34;
