@@ -11,6 +11,7 @@ import type { Warning } from '../schema/warning.ts';
 import { queryRows } from '../store/query.ts';
 import type { Store } from '../store/store.ts';
 import type { Trajectories } from '../trajectories/trajectories.ts';
+import { unusableReturnsIn } from '../trajectories/unusable-returns.ts';
 import { type ScannedTarget, scanTargets } from '../value/stream/scan-targets.ts';
 import { scannedTarget } from '../value/stream/scanned.ts';
 import { streamEvaluation } from '../value/stream/stream-evaluation.ts';
@@ -66,7 +67,7 @@ export async function auditStore(
   const list = await episodeList(store);
   const whole = wholeCoverage(coverage);
   const mix = behaviourMix(await actedPolicies(store));
-  const unused = await abortedRewardsIn(store);
+  const unused = [...(await abortedRewardsIn(store)), ...(await unusableReturnsIn(store))];
   const left = returnsLeft(list, whole.episodes);
   // The logs are looked at first: what they lack refuses any target.
   if (MEASURES.every((measure) => sourcesWithout(coverage, measure) === null))

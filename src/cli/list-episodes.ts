@@ -3,18 +3,14 @@ import { plain } from '../report/plain.ts';
 import type { ColumnData } from '../store/batch.ts';
 import { scan } from '../store/query.ts';
 import type { Store } from '../store/store.ts';
+import { returnsSql } from '../trajectories/return-sql.ts';
 import type { Io } from './command.ts';
 
 const SQL = `
-  WITH paid AS (
-    SELECT episode, sum(reward ORDER BY turn) AS r, count(reward) AS n, count(*) AS turns
-    FROM turns GROUP BY episode
-  )
-  SELECT e.episode_id AS id, e.task_id AS task, e.policy AS policy, CAST(e.ending AS VARCHAR) AS ending,
-    CAST(coalesce(paid.turns, 0) AS DOUBLE) AS turns,
-    CASE WHEN e.ending <> 'aborted' AND (e.reward IS NOT NULL OR paid.n > 0)
-      THEN coalesce(paid.r, 0) + coalesce(e.reward, 0) END AS g
-  FROM episodes e LEFT JOIN paid USING (episode) ORDER BY e.episode`;
+  SELECT r.episode_id AS id, r.task_id AS task, r.policy AS policy, r.ending::VARCHAR AS ending,
+    coalesce(n.turns, 0)::DOUBLE AS turns, r.g AS g
+  FROM (${returnsSql()}) r LEFT JOIN (SELECT episode, count(*) AS turns FROM turns GROUP BY episode) n USING (episode)
+  ORDER BY r.episode`;
 
 /** One line an episode, in the order of ingestion: tab-separated with a header, or JSON Lines. Streamed. */
 export async function listEpisodes(store: Store, io: Io, json: boolean): Promise<void> {

@@ -2,6 +2,7 @@ import type { CriticReport } from '../schema/credit.ts';
 import type { CriticConfig } from '../schema/critic-config.ts';
 import type { SparseRows } from '../trajectories/sparse.ts';
 import type { Trajectories } from '../trajectories/trajectories.ts';
+import { unusableReturns } from '../trajectories/unusable-returns.ts';
 import { meanByAction, meanByStage } from './advantages.ts';
 import type { CriticFit } from './critic.ts';
 import { criticWarnings } from './critic-warnings.ts';
@@ -82,5 +83,5 @@ export function criticReport(parts: ReportParts): CriticReport {
     config,
   };
   const singular = [...fitsV, ...fitsQ].reduce((n, f) => n + f.singular, 0);
-  return { ...report, warnings: criticWarnings(report, policies, singular) };
+  return { ...report, warnings: [...criticWarnings(report, policies, singular), ...unusableReturns(t)] };
 }

@@ -4,6 +4,7 @@ import { clusters } from '../trajectories/clusters.ts';
 import { episodeReturn, rewardToGo, turnRewards } from '../trajectories/return.ts';
 import { foldsByTask } from '../trajectories/split.ts';
 import type { Trajectories } from '../trajectories/trajectories.ts';
+import { isPaid } from '../trajectories/unusable-returns.ts';
 import { filterEpisodes } from '../trajectories/view.ts';
 
 /** Episodes of the view that the critic does not see, by reason. */
@@ -13,6 +14,8 @@ export interface Excluded {
   readonly aborted: number;
   /** Ended, but with no reward anywhere. */
   readonly withoutReward: number;
+  /** Ended with rewards that cannot be summed; see `unusableReturns`. */
+  readonly returnNotFinite: number;
   readonly withoutTurns: number;
 }
 
@@ -42,13 +45,20 @@ export interface CriticRows {
  * episodes lack what was still to come, `aborted` ones were stopped by the infrastructure: left out.
  */
 export function criticRows(t: Trajectories, folds: number, seed: number): CriticRows {
-  const excluded = { truncated: 0, unfinished: 0, aborted: 0, withoutReward: 0, withoutTurns: 0 };
+  const excluded = {
+    truncated: 0,
+    unfinished: 0,
+    aborted: 0,
+    withoutReward: 0,
+    returnNotFinite: 0,
+    withoutTurns: 0,
+  };
   const G = episodeReturn(t);
   const returnOf = new Map<number, number>();
   t.index.forEach((e, i) => {
     const ending = ENDINGS[t.episodes.ending[e]!]!;
     if (ending !== 'terminated' && ending !== 'limit') excluded[ending]++;
-    else if (Number.isNaN(G[i]!)) excluded.withoutReward++;
+    else if (Number.isNaN(G[i]!)) excluded[isPaid(t, e) ? 'returnNotFinite' : 'withoutReward']++;
     else if (t.episodeOffsets[e] === t.episodeOffsets[e + 1]) excluded.withoutTurns++;
     else returnOf.set(e, G[i]!);
   });

@@ -54,11 +54,12 @@ export function criticWarnings(
       singular,
     );
   const cut = excluded.truncated + excluded.unfinished + excluded.aborted;
-  if (cut + excluded.withoutReward + excluded.withoutTurns > 0)
+  const unpaid = excluded.withoutReward + excluded.returnNotFinite;
+  if (cut + unpaid + excluded.withoutTurns > 0)
     warn(
       'excluded-episodes',
-      `episodes left out: ${excluded.truncated} truncated, ${excluded.unfinished} unfinished, ${excluded.aborted} aborted, ${excluded.withoutReward} without a reward, ${excluded.withoutTurns} without turns`,
-      cut + excluded.withoutReward + excluded.withoutTurns,
+      `episodes left out: ${excluded.truncated} truncated, ${excluded.unfinished} unfinished, ${excluded.aborted} aborted, ${excluded.withoutReward} without a reward, ${excluded.withoutTurns} without turns${excluded.returnNotFinite > 0 ? `, ${excluded.returnNotFinite} with a return that is no number of reasonable size` : ''}`,
+      cut + unpaid + excluded.withoutTurns,
     );
   if (policies.length > 1)
     warn(

@@ -1,3 +1,5 @@
+import { LARGEST_REWARD } from '../trajectories/return.ts';
+import { returnsSql, usableSql } from '../trajectories/return-sql.ts';
 import { offending, type Rule } from './rule.ts';
 
 /** Key names under which logs keep the right answer. */
@@ -105,11 +107,20 @@ export const EPISODE_RULES: readonly Rule[] = [
     code: 'reward-not-finite',
     severity: 'error',
     column: 'episodes.reward',
-    message: 'rewards are NaN or infinite',
+    message: `rewards are NaN, infinite or beyond ${LARGEST_REWARD} in size: the episode is left out of every value`,
     fix: 'Log null where a reward is unknown.',
+    sql: offending({ value: 'reward', from: `FROM episodes WHERE NOT ${usableSql('reward')}` }),
+  },
+  {
+    code: 'return-not-finite',
+    severity: 'error',
+    column: 'episodes.reward',
+    message: `rewards sum to more than ${LARGEST_REWARD} in size: the episode is left out of every value`,
+    fix: 'Bring rewards to a scale of about 1.',
     sql: offending({
-      value: 'reward',
-      from: 'FROM episodes WHERE reward IS NOT NULL AND NOT isfinite(reward)',
+      value: "'each of its rewards can be used, their sum cannot'",
+      from: `FROM (${returnsSql()}) WHERE isnan(g) AND ${usableSql('reward')}
+        AND episode NOT IN (SELECT episode FROM turns WHERE NOT ${usableSql('reward')})`,
     }),
   },
   {

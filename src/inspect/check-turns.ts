@@ -1,3 +1,5 @@
+import { LARGEST_REWARD } from '../trajectories/return.ts';
+import { usableSql } from '../trajectories/return-sql.ts';
 import { offending, type Rule } from './rule.ts';
 
 /** Fewer values than this say nothing about a column as a whole. */
@@ -134,12 +136,12 @@ export const TURN_RULES: readonly Rule[] = [
     code: 'turn-reward-not-finite',
     severity: 'error',
     column: 'turns.reward',
-    message: 'rewards of turns are NaN or infinite',
+    message: `rewards of turns are NaN, infinite or beyond ${LARGEST_REWARD} in size: with one in \`reward\` the episode is left out of every value`,
     fix: 'Log null where a reward is unknown.',
     sql: offending({
       turn: 'turn',
-      value: 'coalesce(reward, process_reward)',
-      from: 'FROM turns WHERE (reward IS NOT NULL AND NOT isfinite(reward)) OR (process_reward IS NOT NULL AND NOT isfinite(process_reward))',
+      value: `CASE WHEN ${usableSql('reward')} THEN 'process_reward ' || process_reward ELSE reward::VARCHAR END`,
+      from: `FROM turns WHERE NOT ${usableSql('reward')} OR NOT ${usableSql('process_reward')}`,
     }),
   },
   {

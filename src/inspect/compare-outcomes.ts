@@ -1,4 +1,5 @@
 import type { OutcomeName } from '../schema/compare.ts';
+import { RETURN } from '../trajectories/return-sql.ts';
 
 /** What an episode is measured by. `success` is the return, where every return is 0 or 1. */
 export interface Outcome {
@@ -15,7 +16,7 @@ export const OUTCOMES: readonly Outcome[] = [
     name: 'return',
     unit: 'reward an episode',
     better: 'higher',
-    sql: 'CASE WHEN e.reward IS NOT NULL OR t.paid > 0 THEN coalesce(t.r, 0) + coalesce(e.reward, 0) END',
+    sql: RETURN,
   },
   { name: 'turns', unit: 'assistant turns an episode', better: 'lower', sql: 'e.n_turns::DOUBLE' },
   { name: 'cost', unit: 'in the unit of the log', better: 'lower', sql: 'e.cost' },

@@ -1,6 +1,8 @@
 import type { ColumnData } from '../store/batch.ts';
 import { queryRows, scan } from '../store/query.ts';
 import type { Store } from '../store/store.ts';
+import { isUsable } from '../trajectories/return.ts';
+import { PAID } from '../trajectories/return-sql.ts';
 import { OUTCOMES } from './compare-outcomes.ts';
 import { bothParameters, type Selection } from './compare-selector.ts';
 import { fillTask, type TaskTable, taskTable } from './compare-task.ts';
@@ -35,10 +37,10 @@ export interface Scanned {
 
 const SQL = (a: Selection, b: Selection): string => `
   WITH chosen AS (
-    SELECT e.episode, e.task_id, e.reward, e.n_turns, e.cost, e.started_at, e.ended_at, (${b.where}) AS of_b FROM episodes e
+    SELECT e.episode, e.task_id, e.ending, e.reward, e.n_turns, e.cost, e.started_at, e.ended_at, (${b.where}) AS of_b FROM episodes e
     WHERE ((${a.where}) OR (${b.where})) AND e.ending <> 'aborted'
   ), sums AS (
-    SELECT episode, sum(reward ORDER BY turn) AS r, count(reward) AS paid,
+    SELECT episode, ${PAID},
       sum(tool_errors)::DOUBLE AS errors, count(tool_errors) AS told
     FROM turns WHERE episode IN (SELECT episode FROM chosen) GROUP BY episode
   )
@@ -114,9 +116,9 @@ const scannedOutcome = (tasks: number): ScannedOutcome => ({
   max: -Infinity,
 });
 
-/** NaN and infinities say nothing, and no episode ends before it begins. */
+/** NaN and what is beyond any size say nothing, and no episode ends before it begins. */
 const unusable = (x: number, k: number): boolean =>
-  !Number.isFinite(x) || (OUTCOMES[k]!.name === 'latency' && x < 0);
+  Number.isNaN(x) || !isUsable(x) || (OUTCOMES[k]!.name === 'latency' && x < 0);
 
 function note(o: ScannedOutcome, x: number): void {
   if (x !== 0 && x !== 1) o.binary = false;

@@ -75,7 +75,7 @@ export function compareWarnings(c: Omit<Comparison, 'warnings'>): Warning[] {
     if (invalid > 0)
       warn(
         'invalid-outcome',
-        `${o.outcome}: ${o.a.invalid} values of A and ${o.b.invalid} of B are NaN, infinite or negative times; left out.`,
+        `${o.outcome}: ${o.a.invalid} values of A and ${o.b.invalid} of B are NaN, infinite, beyond 1e100 in size or negative times; left out.`,
         invalid,
       );
     if (o.tasks >= least && o.difference.se === 0)

@@ -9,11 +9,12 @@ import {
 import { failure } from '../schema/error.ts';
 import { parseConfig } from '../schema/parse-config.ts';
 import type { Store } from '../store/store.ts';
+import { unusableReturnsIn } from '../trajectories/unusable-returns.ts';
 import { commonRows, pairedDifference, policyOutcome, winRate } from './compare-difference.ts';
 import { OUTCOMES } from './compare-outcomes.ts';
 import { comparePower } from './compare-power.ts';
 import { type ScannedOutcome, scanOutcomes } from './compare-scan.ts';
-import { selectPolicies } from './compare-selector.ts';
+import { bothParameters, selectPolicies } from './compare-selector.ts';
 import { comparedPolicy } from './compare-sides.ts';
 import { successTable } from './compare-success.ts';
 import { taskTests } from './compare-tests.ts';
@@ -63,7 +64,9 @@ export async function compare(
     config,
     notes: NOTES,
   };
-  return { ...result, warnings: compareWarnings(result) };
+  const of = `((${pair[0].where}) OR (${pair[1].where}))`;
+  const unusable = await unusableReturnsIn(store, of, bothParameters(pair));
+  return { ...result, warnings: [...compareWarnings(result), ...unusable] };
 }
 
 const NOTES = [

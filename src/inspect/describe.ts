@@ -1,6 +1,7 @@
 import type { Description } from '../schema/describe.ts';
 import type { Warning } from '../schema/warning.ts';
 import type { Store } from '../store/store.ts';
+import { unusableReturnsIn } from '../trajectories/unusable-returns.ts';
 import { describeReward } from './describe-reward.ts';
 import { describeTables } from './describe-tables.ts';
 import { readReturns } from './returns.ts';
@@ -12,7 +13,7 @@ export async function describe(store: Store): Promise<Description> {
   const calls = await toolErrorsBy(store, 'e.policy');
   const reward = describeReward(await readReturns(store, tables.episodes), calls);
   const description = { store: store.path, ...tables, ...reward, notes: NOTES };
-  return { ...description, warnings: warnings(description) };
+  return { ...description, warnings: [...warnings(description), ...(await unusableReturnsIn(store))] };
 }
 
 const NOTES = [
@@ -46,12 +47,6 @@ function warnings(d: Omit<Description, 'warnings'>): Warning[] {
         'aborted',
         'Aborted episodes are out of the reward statistics. If hard tasks abort more often, the mean is too high.',
         r.aborted,
-      );
-    if (r.nonFinite > 0)
-      warn(
-        'return-not-finite',
-        'Returns that are NaN or infinite are out of the reward statistics.',
-        r.nonFinite,
       );
     if (r.missingTask > 0)
       warn(

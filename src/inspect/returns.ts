@@ -1,12 +1,13 @@
 import type { ColumnData } from '../store/batch.ts';
 import { scan } from '../store/query.ts';
 import type { Store } from '../store/store.ts';
+import { returnsSql } from '../trajectories/return-sql.ts';
 
 /** Return, task and policy of every episode, [E], in the order of ingestion. */
 export interface Returns {
-  /** NaN where undefined: aborted, or no reward anywhere. May be infinite where the log is. */
+  /** NaN where undefined: aborted, no reward anywhere, or none that can be summed. */
   readonly value: Float64Array;
-  /** Whether the return is defined; a defined one may still be NaN where a logged reward is. */
+  /** Whether there is a reward of an episode that was not aborted; its return is NaN where it cannot be summed. */
   readonly defined: Uint8Array;
   readonly aborted: Uint8Array;
   /** Codes into `taskIds`; −1 without a task. */
@@ -17,15 +18,7 @@ export interface Returns {
   readonly policyNames: readonly (string | null)[];
 }
 
-/** G = Σ_k r_k + R of one row of `episodes` e; null where undefined. Summed in the order of turns. */
-const SQL = `
-  WITH paid AS (
-    SELECT episode, sum(reward ORDER BY turn) AS r, count(reward) AS n FROM turns GROUP BY episode
-  )
-  SELECT e.task_id AS task, e.policy AS policy, e.ending = 'aborted' AS aborted,
-    CASE WHEN e.ending <> 'aborted' AND (e.reward IS NOT NULL OR paid.n > 0)
-      THEN coalesce(paid.r, 0) + coalesce(e.reward, 0) END AS g
-  FROM episodes e LEFT JOIN paid USING (episode) ORDER BY e.episode`;
+const SQL = `SELECT task_id AS task, policy, ending = 'aborted' AS aborted, g FROM (${returnsSql()}) ORDER BY episode`;
 
 /** One streaming scan; holds 18 bytes an episode and each distinct task id once. */
 export async function readReturns(store: Store, episodes: number): Promise<Returns> {

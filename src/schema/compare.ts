@@ -58,7 +58,9 @@ export const PolicyOutcome = z.strictObject({
   n: count.describe('Episodes with the outcome.'),
   clusters: count.describe('Tasks among the n; an episode without a task is its own cluster.'),
   missing: count.describe('Not aborted, and the log does not say.'),
-  invalid: count.describe('NaN, infinite, or an episode that ended before it began: left out.'),
+  invalid: count.describe(
+    'NaN, infinite, beyond 1e100 in size, or an episode that ended before it began: left out.',
+  ),
   pairedMean: z.number().describe('Mean of the task means over the common tasks: each task once.'),
   pairedTrials: z.number().describe('Trials per common task, harmonic mean.'),
 });

@@ -68,6 +68,9 @@ export const ExcludedEpisodes = z.strictObject({
   unfinished: z.int(),
   aborted: z.int().describe('Infrastructure failed.'),
   withoutReward: z.int().describe('Ended with no reward anywhere.'),
+  returnNotFinite: z
+    .int()
+    .describe('Ended with a reward, or a sum of rewards, that is NaN, infinite or beyond 1e100 in size.'),
   withoutTurns: z.int(),
 });
 

@@ -40,7 +40,9 @@ export const RewardSummary = z.strictObject({
   episodes: count.describe('The other denominator: all episodes, with and without a return.'),
   withoutReward: count.describe('Not aborted, and no reward anywhere: out of the statistics, not 0.'),
   aborted: count.describe('Out of the statistics whatever they hold.'),
-  nonFinite: count.describe('Returns that are NaN or infinite: out of the statistics.'),
+  nonFinite: count.describe(
+    'A reward, or the sum of rewards, is NaN, infinite or beyond 1e100 in size: out of the statistics.',
+  ),
   missingTask: count.describe('Episodes without a task id.'),
 });
 export type RewardSummary = z.infer<typeof RewardSummary>;

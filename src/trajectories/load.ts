@@ -7,6 +7,7 @@ import { copyNumbers, copyText, listOf, numbersOf, textOf } from './column-copy.
 import { episodesFilled, episodesFilling, turnsFilled, turnsFilling, wholeIndex } from './columns.ts';
 import { growable, grown, growTo } from './growable.ts';
 import { orderedRuns, type RowLayout, rowLayout, TURNS } from './ordered-scan.ts';
+import { rewardSql } from './return-sql.ts';
 import { loadTokens } from './tokens.ts';
 import type { EpisodeColumns, Ragged, Trajectories, TurnColumns } from './trajectories.ts';
 
@@ -59,7 +60,7 @@ async function loadEpisodes(
   const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
   const count = await queryRows(store, `SELECT count(*) AS n FROM episodes${where}`, parameters);
   const c = episodesFilling(count[0]!.n as number);
-  const select = `episode, episode_id, source, task_id, trial, policy, version_start, version_end, ending, reward, cost`;
+  const select = `episode, episode_id, source, task_id, trial, policy, version_start, version_end, ending, ${rewardSql('reward')} AS reward, cost`;
   let row = 0;
   // Sorting what is sorted already is cheap, and episodes are few beside turns.
   const sql = `SELECT ${select} FROM episodes${where} ORDER BY episode`;
@@ -112,7 +113,11 @@ async function loadTurns(
     [c.actionClass, 'action_class'],
   ] as const;
   const list = withFeatures ? ['features'] : [];
-  const select = [...numbers.slice(1).map(([, n]) => n), ...texts.map(([, n]) => n), ...list].join(', ');
+  const select = [
+    ...numbers.slice(1).map(([, n]) => (n === 'reward' ? `${rewardSql(n)} AS reward` : n)),
+    ...texts.map(([, n]) => n),
+    ...list,
+  ].join(', ');
   const offsets = new Int32Array(withFeatures ? S + 1 : 0);
   const values = growable(Float64Array, Number.NaN);
   for await (const { columns, from, to, row } of orderedRuns(store, TURNS, select, episodes, layout)) {

@@ -8,6 +8,9 @@
  * - No reward anywhere in the episode: NaN, counted as "without reward", never as 0.
  * - `unfinished` and `truncated` with a reward: the logged return. What was still to come is missing
  *   from it, so callers show the counts by ending.
+ * - A reward, or a return, that is NaN, infinite or beyond 1e100 in size: NaN, counted and named by a warning
+ *   and by `check`. Squares and products of what is left, and their sums over any number of episodes, are
+ *   finite, so that one such number ends nothing and no other episode is blamed.
  * - `limit` is an ending like `terminated`: the turn limit is part of the task.
  * - The episode's reward is paid at the last turn, so that the rewards of the turns sum to G.
  */
@@ -15,6 +18,12 @@ import { ENDINGS, type Ending } from '../schema/episode.ts';
 import type { Trajectories } from './trajectories.ts';
 
 const ABORTED = ENDINGS.indexOf('aborted');
+
+/** No reward and no return is larger in size. */
+export const LARGEST_REWARD = 1e100;
+
+/** Whether a reward can be summed; NaN stands for none and can. */
+export const isUsable = (reward: number): boolean => !(Math.abs(reward) > LARGEST_REWARD);
 
 /** G of each episode of the view, [N]; NaN where it is undefined. O(turns). */
 export function episodeReturn(t: Trajectories): Float64Array {
@@ -61,7 +70,7 @@ export interface ReturnCounts {
   readonly defined: number;
   /** Out of the statistics whatever they hold. */
   readonly aborted: number;
-  /** Not aborted, and no reward anywhere. */
+  /** Not aborted, and no reward anywhere, or none that can be summed. */
   readonly withoutReward: number;
   readonly byEnding: Readonly<Record<Ending, { readonly episodes: number; readonly defined: number }>>;
 }
@@ -92,14 +101,16 @@ function returnOf(t: Trajectories, e: number): number {
   if (t.episodes.ending[e] === ABORTED) return Number.NaN;
   const R = t.episodes.reward[e]!;
   let any = !Number.isNaN(R);
+  let usable = isUsable(R);
   let G = orZero(R);
   for (let s = t.episodeOffsets[e + 1]! - 1; s >= t.episodeOffsets[e]!; s--) {
     const r = t.turns.reward[s]!;
     if (Number.isNaN(r)) continue;
     any = true;
+    usable &&= isUsable(r);
     G = r + G;
   }
-  return any ? G : Number.NaN;
+  return any && usable && isUsable(G) ? G : Number.NaN;
 }
 
 const orZero = (r: number): number => (Number.isNaN(r) ? 0 : r);

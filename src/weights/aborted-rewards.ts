@@ -25,11 +25,11 @@ export function abortedRewards({ index, episodeOffsets, episodes, turns }: Traje
 /** The same of all episodes of a store, without loading them. */
 export async function abortedRewardsIn(store: Store): Promise<Warning[]> {
   const aborted = "SELECT episode FROM episodes WHERE ending = 'aborted'";
-  const paid = `SELECT episode FROM turns WHERE reward IS NOT NULL AND NOT isnan(reward) AND episode IN (${aborted})`;
+  const paid = `SELECT episode FROM turns WHERE reward IS NOT NULL AND episode IN (${aborted})`;
   const [row] = await queryRows(
     store,
     `SELECT count(*) AS n, arg_min(episode_id, episode) AS first FROM episodes
-     WHERE ending = 'aborted' AND ((reward IS NOT NULL AND NOT isnan(reward)) OR episode IN (${paid}))`,
+     WHERE ending = 'aborted' AND (reward IS NOT NULL OR episode IN (${paid}))`,
   );
   return row!.n === 0 ? [] : [warning(row!.n as number, row!.first as string)];
 }

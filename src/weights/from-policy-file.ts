@@ -4,6 +4,7 @@ import type { PolicyFile } from '../policy/policy-file.ts';
 import { unmatchedRules } from '../policy/rules-unmatched.ts';
 import { failure } from '../schema/error.ts';
 import type { Trajectories } from '../trajectories/trajectories.ts';
+import { unusableReturns } from '../trajectories/unusable-returns.ts';
 import { abortedRewards } from './aborted-rewards.ts';
 import { behaviourColumn, checkLogColumn } from './behaviour-column.ts';
 import { heldOut, type SourceName } from './held-out.ts';
@@ -64,7 +65,14 @@ export function logRatiosFromPolicyFile(
     trajectories: held.trajectories,
     values,
     held: { episodes: held.episodes, tasks: held.tasks, known: held.known },
-    warnings: [...abortedRewards(all), ...logged.warnings, ...held.warnings, ...warnings, ...noticed],
+    warnings: [
+      ...abortedRewards(all),
+      ...unusableReturns(all),
+      ...logged.warnings,
+      ...held.warnings,
+      ...warnings,
+      ...noticed,
+    ],
     table: { cell, cells: cells.map((c) => c.name), classes, probabilities },
   };
 }

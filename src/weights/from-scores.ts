@@ -3,6 +3,7 @@ import type { TrainedOn } from '../schema/trained-on.ts';
 import type { Warning } from '../schema/warning.ts';
 import type { Store } from '../store/store.ts';
 import type { Trajectories } from '../trajectories/trajectories.ts';
+import { unusableReturns } from '../trajectories/unusable-returns.ts';
 import { abortedRewards } from './aborted-rewards.ts';
 import { behaviourColumn, checkLogColumn, columnName } from './behaviour-column.ts';
 import { percent } from './behaviour-coverage.ts';
@@ -56,7 +57,7 @@ export async function logRatiosFromScores(
       trajectories: held.trajectories,
       values,
       held: { episodes: held.episodes, tasks: held.tasks, known: held.known },
-      warnings: [...abortedRewards(t), ...warnings, ...held.warnings, ...noticed],
+      warnings: [...abortedRewards(t), ...unusableReturns(t), ...warnings, ...held.warnings, ...noticed],
       table: null,
     };
   }

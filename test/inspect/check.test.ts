@@ -155,6 +155,13 @@ const faults: readonly [
     { count: 1, value: /nan/i },
   ],
   [
+    'return-not-finite',
+    'error',
+    'episodes.reward',
+    { episodes: [episode({ reward: 9e99, turns: [turn(0), turn(1, { reward: 2e99 })] })] },
+    { count: 1 },
+  ],
+  [
     'turn-reward-not-finite',
     'error',
     'turns.reward',

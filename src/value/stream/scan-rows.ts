@@ -1,4 +1,5 @@
 import { ENDINGS } from '../../schema/episode.ts';
+import { isUsable } from '../../trajectories/return.ts';
 import type { Trajectories } from '../../trajectories/trajectories.ts';
 import type { TurnBlock } from '../../weights/stream/turn-blocks.ts';
 import type { EpisodeRows } from './block.ts';
@@ -77,13 +78,17 @@ export function blockRewards(block: TurnBlock, rows: ScanRows, discount: number)
     const from = offsets[i]!;
     const to = offsets[i + 1]!;
     let any = !Number.isNaN(R);
+    let usable = isUsable(R);
     const last = any ? R : 0;
+    let sum = last; // undiscounted: whether there is a return does not hang on γ
     let factor = 1;
     let G = 0;
     for (let k = from; k < to; k++) {
       let r = reward[k]!;
       if (Number.isNaN(r)) r = 0;
       else any = true;
+      usable &&= isUsable(r);
+      sum += r;
       if (k === to - 1) r += last;
       out[k] = factor * r;
       G += factor * r;
@@ -91,7 +96,8 @@ export function blockRewards(block: TurnBlock, rows: ScanRows, discount: number)
     }
     if (from === to) G = last;
     rows.turns[row + i] = to - from;
-    rows.returns[row + i] = any && rows.aborted[row + i] === 0 ? G : Number.NaN;
+    const defined = any && usable && isUsable(sum) && rows.aborted[row + i] === 0;
+    rows.returns[row + i] = defined ? G : Number.NaN;
   }
   return out;
 }

@@ -4,6 +4,7 @@ import type { Store } from '../../store/store.ts';
 import { type Coder, coded, coder } from '../../trajectories/coder.ts';
 import { copyNumbers, copyText, numbersOf, textOf } from '../../trajectories/column-copy.ts';
 import { wholeIndex } from '../../trajectories/columns.ts';
+import { rewardSql } from '../../trajectories/return-sql.ts';
 import type { Coded, Trajectories } from '../../trajectories/trajectories.ts';
 
 /**
@@ -20,7 +21,7 @@ export async function episodeList(store: Store): Promise<Trajectories> {
   const ending = new Uint8Array(E);
   const reward = new Float64Array(new SharedArrayBuffer(8 * E));
   const names = ENDINGS.map((name) => `'${name}'`).join(', ');
-  const sql = `SELECT episode, source, task_id, list_position([${names}], ending) - 1 AS ending, reward FROM episodes ORDER BY episode`;
+  const sql = `SELECT episode, source, task_id, list_position([${names}], ending) - 1 AS ending, ${rewardSql('reward')} AS reward FROM episodes ORDER BY episode`;
   let row = 0;
   for await (const { rows, columns } of scan(store, sql)) {
     copyNumbers(episode, row, numbersOf(columns, 'episode'), 0, rows, Number.NaN);

@@ -1,4 +1,5 @@
 import type { PolicyFile } from '../../policy/policy-file.ts';
+import { rewardSql } from '../../trajectories/return-sql.ts';
 import type { Measure } from '../ratios.ts';
 import type { RowSource } from './turn-blocks.ts';
 
@@ -58,7 +59,7 @@ export const FLAG_SQL = (logprob: string): string =>
 /** The columns that these targets need. */
 export function turnColumns(targets: readonly TargetPlan[], logprob: string): RowSource['columns'] {
   const columns = [
-    { name: 'reward', sql: 'reward' },
+    { name: 'reward', sql: rewardSql('reward') },
     { name: 'flags', sql: FLAG_SQL(logprob) },
   ];
   const measures = new Set(targets.map((t) => t.measure));

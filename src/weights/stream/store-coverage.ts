@@ -1,9 +1,11 @@
 import type { BehaviourCoverage } from '../../schema/behaviour-coverage.ts';
 import { queryRows } from '../../store/query.ts';
 import type { Store } from '../../store/store.ts';
+import { returnsSql } from '../../trajectories/return-sql.ts';
+import { allSmall } from '../../trajectories/unusable-returns.ts';
 import type { Measure } from '../ratios.ts';
 import { SUMS } from '../token-sums.ts';
-import { FLAG_SQL, FLAGS, thereSql } from './plan.ts';
+import { FLAG_SQL, FLAGS } from './plan.ts';
 
 /** Where the turns are read from: the table, or with log-probabilities summed from its tokens. */
 export interface TurnTable {
@@ -36,17 +38,24 @@ export interface StoreCoverage {
   }[];
 }
 
-/** One scan inside the engine. */
-export async function storeCoverage(store: Store, { from, logprob }: TurnTable): Promise<StoreCoverage> {
+/** The episodes with a return. */
+async function withReturnSql(store: Store): Promise<string> {
+  if (!(await allSmall(store)))
+    return `SELECT episode, source, task_id FROM (${returnsSql()}) WHERE g IS NOT NULL AND NOT isnan(g)`;
   const [bare] = await queryRows(
     store,
-    `SELECT count(*) AS n FROM episodes WHERE ending <> 'aborted' AND NOT ${thereSql('reward')}`,
+    "SELECT count(*) AS n FROM episodes WHERE ending <> 'aborted' AND reward IS NULL",
   );
   const paid =
     bare!.n === 0
       ? ''
-      : ` AND (${thereSql('reward')} OR episode IN (SELECT episode FROM turns WHERE ${thereSql('reward')}))`;
-  const e = `SELECT episode, source, task_id FROM episodes WHERE ending <> 'aborted'${paid}`;
+      : ' AND (reward IS NOT NULL OR episode IN (SELECT episode FROM turns WHERE reward IS NOT NULL))';
+  return `SELECT episode, source, task_id FROM episodes WHERE ending <> 'aborted'${paid}`;
+}
+
+/** One scan inside the engine. */
+export async function storeCoverage(store: Store, { from, logprob }: TurnTable): Promise<StoreCoverage> {
+  const e = await withReturnSql(store);
   const episodes = await queryRows(
     store,
     `SELECT source, count(*) AS n, count(task_id) AS tasks FROM (${e}) GROUP BY source ORDER BY source`,
