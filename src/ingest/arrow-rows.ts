@@ -1,61 +1,61 @@
-import { DataType, type RecordBatch, RecordBatchReader, type Vector } from 'apache-arrow';
-import { failure, TurnwiseError } from '../schema/error.ts';
-import { expectEpisodeColumns } from './columnar-record.ts';
-import { RecordError } from './log-format.ts';
+import { DataType, type RecordBatch } from 'apache-arrow';
+import { failure } from '../schema/error.ts';
+import { readArrow } from './arrow/read-arrow.ts';
+import { digitsReader, type ValueReader, valueReader } from './arrow/values.ts';
+import { expectEpisodeColumns, ID_COLUMNS, isRowIndex } from './columnar-record.ts';
 import type { Row } from './row-blocks.ts';
 
-/** The rows of an Arrow file or stream, one record batch in memory at a time. */
-export async function* arrowRows(path: string, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Row> {
-  let batches = 0;
+/** The rows of an Arrow file or stream, one record batch in memory at a time; `size` of its bytes, where it is known. */
+export async function* arrowRows(
+  path: string,
+  chunks: AsyncIterable<Uint8Array>,
+  size?: number,
+): AsyncGenerator<Row> {
+  const { fields, batches, close } = await readArrow(path, chunks, size);
   try {
-    const reader = await RecordBatchReader.from(chunks);
-    for await (const batch of reader) {
-      if (batches++ === 0)
-        expectEpisodeColumns(
-          path,
-          batch.schema.fields.map((f) => String(f.name)),
-        );
-      const size = Math.ceil(batch.data.byteLength / Math.max(1, batch.numRows));
-      for (let i = 0; i < batch.numRows; i++) yield arrowRow(batch, i, size);
-    }
-  } catch (error) {
-    if (error instanceof TurnwiseError) throw error;
-    throw failure({ subject: path, wrong: `is not valid Arrow (${(error as Error).message})`, cause: error });
+    expectEpisodeColumns(
+      path,
+      fields.map((f) => f.name),
+    );
+    const leftOut = fields.filter((f) => isRowIndex(f.name, DataType.isInt(f.type))).map((f) => f.name);
+    for await (const batch of batches) yield* batchRows(path, batch, leftOut);
+  } finally {
+    await close();
   }
 }
 
-function arrowRow(batch: RecordBatch, i: number, size: number): Row {
-  const values = () =>
-    Object.fromEntries(
-      batch.schema.fields.map((f) => [f.name, plain(batch.getChild(f.name)!.get(i), f.type, String(f.name))]),
-    );
-  return { size, values, text: () => String(batch.getChild('episode_id')?.get(i) ?? '') };
+function* batchRows(path: string, batch: RecordBatch, leftOut: readonly string[]): Generator<Row> {
+  const columns = columnsOf(path, batch, leftOut);
+  const id = columns.find(([name]) => name === 'episode_id')![1];
+  const size = Math.ceil(batch.data.byteLength / Math.max(1, batch.numRows));
+  for (let i = 0; i < batch.numRows; i++) {
+    const values = () => Object.fromEntries(columns.map(([name, read]) => [name, read(i)]));
+    yield { size, values, text: () => textOf(id, i), leftOut };
+  }
 }
 
-/** An Arrow value as the JSON value it stands for. */
-function plain(value: unknown, type: DataType, path: string): unknown {
-  if (value === null || value === undefined) return null;
-  if (DataType.isDictionary(type)) return plain(value, type.dictionary, path);
-  if (DataType.isList(type) || DataType.isFixedSizeList(type)) {
-    const child = type.children[0]!.type as DataType;
-    return Array.from(value as Vector, (v, k) => plain(v, child, `${path}[${k}]`));
+function columnsOf(
+  path: string,
+  batch: RecordBatch,
+  leftOut: readonly string[],
+): readonly (readonly [string, ValueReader])[] {
+  try {
+    return batch.schema.fields.flatMap((field, k) => {
+      const name = String(field.name);
+      if (leftOut.includes(name)) return [];
+      const data = batch.data.children[k]!;
+      return [[name, (ID_COLUMNS.has(name) && digitsReader(data)) || valueReader(data, name)] as const];
+    });
+  } catch (cause) {
+    throw failure({ subject: path, wrong: (cause as Error).message, cause });
   }
-  if (DataType.isStruct(type)) {
-    const row = value as Record<string, unknown>;
-    return Object.fromEntries(
-      type.children.map((f) => [f.name, plain(row[f.name], f.type, `${path}.${f.name}`)]),
-    );
+}
+
+/** For the excerpt of a reject: the id, where it can be read. */
+function textOf(id: ValueReader, i: number): string {
+  try {
+    return String(id(i) ?? '');
+  } catch {
+    return '';
   }
-  if (DataType.isMap(type)) {
-    const [, inner] = (type.children[0]!.type as DataType & { children: { type: DataType }[] }).children;
-    const entries = [...(value as Iterable<[string, unknown]>)];
-    return Object.fromEntries(entries.map(([key, v]) => [key, plain(v, inner!.type, `${path}.${key}`)]));
-  }
-  if (DataType.isTimestamp(type)) return new Date(Number(value)).toISOString();
-  if (typeof value === 'bigint') {
-    if (!Number.isSafeInteger(Number(value))) throw new RecordError(`${path}: is beyond 2^53, got ${value}`);
-    return Number(value);
-  }
-  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value;
-  throw new RecordError(`${path}: Arrow type ${type} is not read`);
 }

@@ -2,8 +2,12 @@
 export interface ByteReader {
   /** Exactly `n` bytes. @throws an error "it ends too early" */
   take(n: number): Promise<Uint8Array>;
+  /** The same in memory of its own, where typed arrays can lie on it, taken at once: `n` must be known to be there. */
+  takeOwn(n: number): Promise<Uint8Array>;
   /** `n` bytes, or as many as are left. */
   atMost(n: number): Promise<Uint8Array>;
+  /** All that is left. */
+  rest(): Promise<Uint8Array>;
   /** Passes over `n` bytes, without holding them. @throws as `take` */
   skip(n: number): Promise<void>;
   /** Bytes taken and passed over so far. */
@@ -50,6 +54,24 @@ export function byteReader(chunks: AsyncIterable<Uint8Array>): ByteReader {
       const found = await atMost(n);
       if (found.length < n) throw new Error('it ends too early');
       return found;
+    },
+    async takeOwn(n) {
+      const own = new Uint8Array(n);
+      for (let used = 0; used < n; ) {
+        const found = await piece(n - used);
+        if (found.length === 0) throw new Error('it ends too early');
+        own.set(found, used);
+        used += found.length;
+      }
+      return own;
+    },
+    async rest() {
+      const pieces: Uint8Array[] = [];
+      for (;;) {
+        const found = await piece(Number.POSITIVE_INFINITY);
+        if (found.length === 0) return Buffer.concat(pieces);
+        pieces.push(found);
+      }
     },
     async skip(n) {
       for (let left = n; left > 0; ) {

@@ -15,6 +15,8 @@ export interface ByteSource {
   contentSha256(): string;
   /** Bytes as stored. */
   readonly bytes: number;
+  /** Whether the chunks are other than what is stored. */
+  readonly compressed: boolean;
 }
 
 const CHUNK = 1 << 20;
@@ -48,6 +50,7 @@ export async function openBytes(path: string, stream?: NodeJS.ReadableStream): P
     get bytes() {
       return bytes;
     },
+    compressed: contentHash !== undefined,
   };
 }
 

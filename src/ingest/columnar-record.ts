@@ -5,16 +5,27 @@ import { tableOfColumns } from '../store/table-of-columns.ts';
 /**
  * A row of Parquet or Arrow as a canonical record. The columns are those of the canonical JSONL, one
  * row an episode: `turns` and `segments` are lists of structs, `rewards` and `meta` structs, maps or
- * JSON text. A column always stands in every row, so null means absent, in turns and calls too.
- * Times without a zone are UTC.
+ * JSON text. A table cannot tell a key that is null from one that is not there, and its writers fill
+ * structs with nulls: null in a column, a struct or a map means absent, at every depth (the readers leave
+ * it out); in a list it keeps its place. JSON text means what it says. Times without a zone are UTC.
  */
 export function columnarRecord(row: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const record = present(row);
-  for (const name of ['meta', 'rewards']) record[name] = unwrapped(record[name]);
+  for (const name of ['meta', 'rewards', 'turns', 'segments']) record[name] = unwrapped(record[name]);
   for (const name of ['started_at', 'ended_at']) record[name] = isoTime(record[name]);
-  if (Array.isArray(record.turns)) record.turns = record.turns.map(turn);
-  if (Array.isArray(record.segments)) record.segments = record.segments.map(present);
+  if (Array.isArray(record.turns) && Array.isArray(row.turns)) record.turns = record.turns.map(turn);
   return present(record);
+}
+
+/** Columns that a table may hold as whole numbers or decimals: the id is their digits. */
+export const ID_COLUMNS: ReadonlySet<string> = new Set(['episode_id', 'task_id']);
+
+/**
+ * Whether a column numbers the rows, as pandas and polars add one: whole numbers under a name of theirs. It says nothing
+ * of the episode, and is left out.
+ */
+export function isRowIndex(name: string, isWhole: boolean): boolean {
+  return isWhole && /^(__index_level_\d+__|level_\d+|index|row_nr)$/.test(name);
 }
 
 /** @throws a failure naming the file, where its columns are not those of a log of episodes */
@@ -37,23 +48,20 @@ export function expectEpisodeColumns(path: string, columns: readonly string[]): 
 }
 
 function turn(value: unknown): unknown {
-  if (!isRecord(value)) return value;
-  const out = present(value);
-  if (isRecord(out.sampling)) out.sampling = present(out.sampling);
-  if (Array.isArray(out.tool_calls)) out.tool_calls = out.tool_calls.map(call);
-  return out;
+  if (!isRecord(value) || !Array.isArray(value.tool_calls)) return value;
+  return { ...value, tool_calls: value.tool_calls.map(call) };
 }
 
+/** A call without arguments has null for them, as JSON Lines must write it. */
 function call(value: unknown): unknown {
-  return isRecord(value) ? { arguments: null, ...present(value) } : value;
+  return isRecord(value) ? { arguments: null, ...value } : value;
 }
 
-function present(value: unknown): Record<string, unknown> {
-  if (!isRecord(value)) return value as Record<string, unknown>;
+function present(value: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(value).filter(([, v]) => v !== null && v !== undefined));
 }
 
-/** An object given as JSON text; anything else as it is, for the schema to judge. */
+/** What is given as JSON text; anything else as it is, for the schema to judge. */
 function unwrapped(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   try {

@@ -50,11 +50,16 @@ async function read(store: Store, { table, path, format }: TableFile): Promise<n
   }
   const window = tokenWindow(store);
   let rows = 0;
-  for await (const arrow of await openArrow(path)) {
-    const batch = batchFromArrow(table, arrow);
-    await appendBatch(store, batch);
-    if (table === 'segments') await window.add(batch);
-    rows += batch.rows;
+  const { batches, close } = await openArrow(path);
+  try {
+    for await (const arrow of batches) {
+      const batch = batchFromArrow(table, arrow);
+      await appendBatch(store, batch);
+      if (table === 'segments') await window.add(batch);
+      rows += batch.rows;
+    }
+  } finally {
+    await close();
   }
   return rows;
 }

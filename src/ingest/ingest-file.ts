@@ -74,7 +74,9 @@ export async function ingestFile(
   const { format, chunks } = await formatOf(path, source.chunks, options);
   if (format === null)
     return nothing({ path, format, sha256: source.sha256(), bytes: source.bytes }, 'empty');
-  const hashes = isFile && WHOLE.has(format) ? await hashContent(path) : undefined;
+  const whole = isFile && WHOLE.has(format);
+  const hashed = whole ? stateOf(path) : undefined;
+  const hashes = whole ? await hashContent(path) : undefined;
 
   /** What is found only once the file is read, and undoes it. */
   let undone: FileOutcome | KnownSource | undefined;
@@ -100,9 +102,12 @@ export async function ingestFile(
         path,
         format,
         chunks,
+        size: isFile && !source.compressed ? size : undefined,
         sha256: hashes?.sha256 ?? '',
         bytes: () => source.bytes,
       });
+      if (hashed !== undefined && stateOf(path) !== hashed)
+        throw failure({ subject: path, wrong: 'was changed while it was read', fix: 'Ingest it again.' });
       const is = identity();
       const there = again ? undefined : await knownSource(store, 'content_sha256', is.contentSha256);
       if (there) undo(there);
@@ -189,6 +194,12 @@ function sizeOf(path: string): number {
   } catch (cause) {
     throw failure({ subject: path, wrong: `cannot be read (${(cause as Error).message})`, cause });
   }
+}
+
+/** What tells whether a file is the one it was: its number, its length, when it was last written. */
+function stateOf(path: string): string {
+  const { dev, ino, size, mtimeNs } = statSync(path, { bigint: true });
+  return [dev, ino, size, mtimeNs].join(' ');
 }
 
 async function sameSize(store: Store, bytes: number): Promise<boolean> {

@@ -27,6 +27,8 @@ export interface OpenFile {
   readonly path: string;
   readonly format: FormatName;
   readonly chunks: AsyncIterable<Uint8Array>;
+  /** Bytes of `chunks`, where they are known before they are read. */
+  readonly size?: number | undefined;
   /** Empty where it is known only at the end. */
   readonly sha256: string;
   readonly strict: boolean;
@@ -121,7 +123,7 @@ function episodeBlocks(file: OpenFile): AsyncIterable<ParsedBlock> {
     const parser = large && !amend ? threadParser(maxBytes) : inlineParser(maxBytes, amend);
     return canonicalBlocks(chunks, maxBytes, parser);
   }
-  if (format === 'arrow') return rowBlocks(arrowRows(path, chunks), amend);
+  if (format === 'arrow') return rowBlocks(arrowRows(path, chunks, file.size), amend);
   if (format === 'parquet') {
     if (path === STDIN)
       throw failure({

@@ -1,13 +1,13 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { RecordBatchReader } from 'apache-arrow';
-import { failure, TurnwiseError } from '../schema/error.ts';
+import { failure } from '../schema/error.ts';
 import { parquetColumns } from '../store/parquet.ts';
 import type { Store } from '../store/store.ts';
 import { tableOfColumns } from '../store/table-of-columns.ts';
 import { TABLES, type TableName } from '../store/tables.ts';
 import { isHalfMoved, isUnfinished } from '../store/whole-file.ts';
+import { type ArrowReading, readArrow } from './arrow/read-arrow.ts';
 import { openBytes } from './byte-source.ts';
 
 /** A file, or a folder of shards, that holds rows of one table. */
@@ -126,21 +126,13 @@ async function formatOf(path: string): Promise<TableFile['format']> {
 }
 
 async function arrowColumns(path: string): Promise<string[]> {
-  const reader = await openArrow(path);
-  try {
-    return reader.schema.fields.map((f) => String(f.name));
-  } finally {
-    await reader.cancel();
-  }
+  const { fields, close } = await openArrow(path);
+  await close();
+  return fields.map((field) => field.name);
 }
 
 /** Opens an Arrow file or stream, for one record batch at a time. */
-export async function openArrow(path: string) {
-  try {
-    const reader = await RecordBatchReader.from((await openBytes(path)).chunks);
-    return await reader.open();
-  } catch (error) {
-    if (error instanceof TurnwiseError) throw error;
-    throw failure({ subject: path, wrong: `is not valid Arrow (${(error as Error).message})`, cause: error });
-  }
+export async function openArrow(path: string): Promise<ArrowReading> {
+  const { chunks, compressed } = await openBytes(path);
+  return readArrow(path, chunks, compressed ? undefined : statSync(path).size);
 }

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { type Data, DataType, type Timestamp, TimeUnit, Vector } from 'apache-arrow';
 import { failure } from '../schema/error.ts';
 import type { ColumnData } from './batch.ts';
@@ -40,6 +41,8 @@ export function columnFromArrow(name: string, data: Data): ColumnData {
     return { kind: 'bool', values, valid };
   }
   if (DataType.isUtf8(type) || DataType.isLargeUtf8(type) || DataType.isDictionary(type)) {
+    if (!holdsText(data))
+      throw failure({ subject: `column ${name}`, wrong: 'holds text that is not valid UTF-8' });
     const vector = new Vector([data]);
     const values = Array.from({ length }, (_, i) => vector.get(i) as string | null);
     if (values.every((v) => v === null || typeof v === 'string')) return { kind: 'text', values };
@@ -54,6 +57,12 @@ export function columnFromArrow(name: string, data: Data): ColumnData {
     wrong: 'is of an Arrow type that is not read',
     got: String(type),
   });
+}
+
+function holdsText({ type, values, valueOffsets, length, dictionary }: Data): boolean {
+  if (DataType.isDictionary(type)) return dictionary!.data.every(holdsText);
+  if (!DataType.isUtf8(type) || length === 0) return true;
+  return isUtf8((values as Uint8Array).subarray(valueOffsets[0], valueOffsets[length]));
 }
 
 function validBytes(data: Data): Uint8Array | undefined {

@@ -72,10 +72,13 @@ export async function parquetColumns(store: Store, path: string): Promise<string
   }
 }
 
-/** How SQL reads a Parquet file, or a folder of shards: these files, whatever their names hold. */
+/**
+ * How SQL reads a Parquet file, or a folder of shards: these files, whatever their names hold. Text that is not marked
+ * as UTF-8 (older writers) is text.
+ */
 export function parquetSql(path: string): string {
   const files = statSync(path).isDirectory() ? filesIn(path) : [path];
-  return `read_parquet([${files.map(patternOf).join(', ')}], hive_partitioning = false)`;
+  return `read_parquet([${files.map(patternOf).join(', ')}], hive_partitioning = false, binary_as_string = true)`;
 }
 
 function filesIn(folder: string): string[] {
