@@ -1,5 +1,6 @@
 import { parseExact } from '../json/exact-json.ts';
 import { failure } from '../schema/error.ts';
+import { instantOf } from '../schema/instant.ts';
 import { tableOfColumns } from '../store/table-of-columns.ts';
 
 /**
@@ -73,8 +74,7 @@ function unwrapped(value: unknown): unknown {
 
 function isoTime(value: unknown): unknown {
   if (typeof value !== 'string') return value;
-  const time = value.replace(/^(\d{4}-\d\d-\d\d) /, '$1T').replace(/([+-]\d\d)$/, '$1:00');
-  return /^\d{4}-\d\d-\d\dT[\d:.]+$/.test(time) ? `${time}Z` : time;
+  return instantOf(value) ?? value;
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -91,7 +91,7 @@ interface JsonTexts {
   readonly meta: string | null;
   readonly fenced: string | null;
   /** One a turn. */
-  readonly calls: readonly string[];
+  readonly calls: readonly (string | null)[];
 }
 
 function jsonTexts(x: Episode, fenced: Readonly<Record<string, unknown>> | undefined): JsonTexts {
@@ -99,7 +99,7 @@ function jsonTexts(x: Episode, fenced: Readonly<Record<string, unknown>> | undef
     rewards: x.rewards && jsonText(x.rewards),
     meta: x.meta && jsonText(x.meta),
     fenced: fenced === undefined ? null : jsonText(fenced),
-    calls: x.turns.map((turn) => jsonText(turn.tool_calls)),
+    calls: x.turns.map((turn) => turn.tool_calls && jsonText(turn.tool_calls)),
   };
 }
 
@@ -178,7 +178,7 @@ function addTurn(
   x: Episode['turns'][number],
   row: number,
   k: number,
-  calls: string,
+  calls: string | null,
 ): void {
   w.episode.push(row);
   w.turn.push(x.turn ?? k);

@@ -23,6 +23,18 @@ export const NOTES = {
     `${episodes(many)} with ${about}, which this format does not know: kept in meta`,
   'row-index-left-out': (about, many) =>
     `${many ? 'rows' : 'row'} with ${about}, which only numbers the rows: left out`,
+  'column-looks-like': (about, many) => `${episodes(many)} with ${about}`,
+  'gold-fenced': (about, many) =>
+    `${episodes(many)} with ${about}, a right answer by its name: fenced off, never read as state`,
+  'role-as-input': (about, many) =>
+    `${many ? 'messages' : 'message'} of role "${about}", which this format does not know: read as what came in`,
+  'message-field-kept': (about, many) =>
+    `${many ? 'messages' : 'message'} with ${about}, which this format does not know: kept in meta as message_fields`,
+  'calls-unread': (about, many) =>
+    `${many ? 'turns' : 'turn'} with calls written as ${about}, which could not be read: calls and tool errors are null`,
+  'results-orphaned': (_, many) =>
+    `tool ${many ? 'results that answer' : 'result that answers'} no call of the log: observed only`,
+  'time-without-zone': (about, many) => `${many ? 'times' : 'time'} of ${about} without a zone: read as UTC`,
 } as const satisfies Readonly<Record<string, Message>>;
 export type NoteCode = keyof typeof NOTES;
 

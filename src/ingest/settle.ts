@@ -11,6 +11,7 @@ export function episodeEnding(episode: Episode): Ending {
 /** Failed calls of a turn: as logged, else counted where every call says; null: unknown. */
 export function toolErrors(turn: Turn): number | null {
   if (turn.tool_errors !== null) return turn.tool_errors;
+  if (turn.tool_calls === null) return null;
   let errors = 0;
   for (const call of turn.tool_calls) {
     if (call.error === null) return null;

@@ -32,8 +32,8 @@ function unusableTurns({ turns }: Episode): string | undefined {
       beyond(t.n_action_tokens, `turns[${k}].n_action_tokens`) ??
       beyond(t.sampling?.top_k ?? null, `turns[${k}].sampling.top_k`);
     if (wrong) return wrong;
-    for (let c = 0; c < t.tool_calls.length; c++) {
-      const wrong = unfit(t.tool_calls[c]!.arguments, `turns[${k}].tool_calls[${c}].arguments`);
+    for (let c = 0; c < (t.tool_calls?.length ?? 0); c++) {
+      const wrong = unfit(t.tool_calls![c]!.arguments, `turns[${k}].tool_calls[${c}].arguments`);
       if (wrong) return wrong;
     }
   }

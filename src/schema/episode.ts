@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { instantOf } from './instant.ts';
 import { Segment } from './segment.ts';
 import { Turn } from './turn.ts';
 
@@ -25,6 +26,12 @@ const name = z
   .string()
   .refine((text) => text.isWellFormed(), { message: 'holds a lone surrogate, which no UTF-8 text can' });
 
+/** Made to name its offset before it is checked. */
+const time = z.preprocess(
+  (value) => (typeof value === 'string' ? (instantOf(value) ?? value) : value),
+  z.iso.datetime({ offset: true }),
+) as unknown as z.ZodISODateTime;
+
 /**
  * The canonical log record: one rollout of one policy on one task, one JSON object a line.
  * Return G = Σ_k turns[k].reward + reward.
@@ -39,8 +46,8 @@ export const Episode = z.strictObject({
   ending: Ending.optional().describe('Absent: `terminated` where a reward is present, else `unfinished`.'),
   reward: z.number().nullable().default(null).describe('Paid at the end, beside the turn rewards.'),
   rewards: z.record(z.string(), NamedReward).nullable().default(null).describe('Named parts of `reward`.'),
-  started_at: z.iso.datetime({ offset: true }).nullable().default(null),
-  ended_at: z.iso.datetime({ offset: true }).nullable().default(null),
+  started_at: time.nullable().default(null).describe('ISO 8601; without a zone: UTC.'),
+  ended_at: time.nullable().default(null).describe('ISO 8601; without a zone: UTC.'),
   cost: z.number().nullable().default(null).describe('Cost of the rollout, in the unit of the log.'),
   meta: z
     .record(z.string(), z.unknown())

@@ -33,7 +33,11 @@ export const Turn = z.strictObject({
     .default(null)
     .describe('What came in since the previous action: user, tools.'),
   action: z.string().nullable().default(null).describe('What the agent wrote.'),
-  tool_calls: z.array(ToolCall).default([]),
+  tool_calls: z
+    .array(ToolCall)
+    .nullable()
+    .default([])
+    .describe('null: it may have made calls, which the reader of the log could not read.'),
   tool_errors: z.int().min(0).nullable().default(null).describe('Absent: counted from `tool_calls[].error`.'),
   reward: z
     .number()

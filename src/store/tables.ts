@@ -92,7 +92,7 @@ export const TABLES: Readonly<Record<TableName, readonly Column[]>> = {
     column('segment', 'INTEGER', 'The segment that holds its tokens.'),
     column('observation', 'VARCHAR', 'What came in since the previous action.'),
     column('action', 'VARCHAR', 'What the agent wrote.'),
-    column('tool_calls', 'JSON', '[{name, arguments, result, error}].'),
+    column('tool_calls', 'JSON', '[{name, arguments, result, error}]; null: could not be read.'),
     column('tool_errors', 'INTEGER', 'Failed calls; null: unknown.'),
     column('reward', 'DOUBLE', 'Paid after the action; null counts as 0 in the return.'),
     column('process_reward', 'DOUBLE', 'A judgement of the turn; never in the return.'),

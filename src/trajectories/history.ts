@@ -45,7 +45,11 @@ export function takeUpTurn(
     else h.seen.add(key);
   }
   const last = calls.at(-1);
-  if (last === undefined) return;
+  if (last === undefined) {
+    // No call is known, nor how many failed: the calls could not be read.
+    if (errors < 0) h.lastFailed = -1;
+    return;
+  }
   h.calls += calls.length;
   h.lastFailed = failed(last, calls.length, errors);
 }

@@ -61,7 +61,7 @@ export function walkTexts(episodes: readonly Episode[], t: Trajectories, visit: 
         fix: 'Give the episodes that the trajectories were built from.',
       });
     for (let k = 0; k < turns.length; k++)
-      visit(from + k, k === 0, turns[k]!.observation, turns[k]!.action, turns[k]!.tool_calls);
+      visit(from + k, k === 0, turns[k]!.observation, turns[k]!.action, turns[k]!.tool_calls ?? []);
   }
 }
 

@@ -75,7 +75,7 @@ test.prop([episodes, fc.string()])(
         observation: result,
         reward: 2,
         tool_errors: 3,
-        tool_calls: turn.tool_calls.map((made) => ({ ...made, result, error: true })),
+        tool_calls: turn.tool_calls!.map((made) => ({ ...made, result, error: true })),
       })),
     }));
     expect(actions(altered)).toEqual(actions(records));

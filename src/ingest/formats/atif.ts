@@ -1,4 +1,5 @@
 import type { EpisodeInput } from '../../schema/episode.ts';
+import { instantOf } from '../../schema/instant.ts';
 import { type FormatEpisode, type LogFormat, type RecordContext, RecordError } from '../log-format.ts';
 import { type AtifDocument, belongsToAnother, continuations } from './atif-chain.ts';
 import { readSteps } from './atif-steps.ts';
@@ -11,10 +12,10 @@ import {
   type Fields,
   field,
   isFields,
-  isInstant,
 } from './fields.ts';
-import { saysItFailed, turnsOfMessages } from './messages.ts';
+import { turnsOfMessages } from './messages.ts';
 import { segmentsOfCalls } from './token-segments.ts';
+import { aboutTurns, turnNotes } from './turn-notes.ts';
 
 /**
  * ATIF, the Agent Trajectory Interchange Format (Harbor), versions 1.x: one document a file,
@@ -53,7 +54,7 @@ function episodeOf(documents: readonly AtifDocument[], context: RecordContext): 
   const id = session ?? asNameOrNull(field(first, 'trajectory_id'), 'trajectory_id');
   if (id === null) throw new RecordError('session_id is missing, expected a name', 'session_id');
   const steps = readSteps(documents);
-  const found = turnsOfMessages(steps.messages, saysItFailed);
+  const found = turnsOfMessages(steps.messages);
   const { segments, segmentOf } = segmentsOfCalls(steps.calls);
   const sampling = samplingOf(agent);
   const turns = found.turns.map((turn) => ({ ...turn, sampling }));
@@ -75,11 +76,9 @@ function episodeOf(documents: readonly AtifDocument[], context: RecordContext): 
   if (metrics !== null) meta.final_metrics = metrics;
   if (documents.length > 1) meta.files = documents.length;
   if (steps.contextSteps > 0) meta.context_agent_steps = steps.contextSteps;
-  if (found.reasoningTurns > 0) meta.reasoning_turns = found.reasoningTurns;
-  if (found.partialLogprobTurns > 0) meta.partial_logprob_turns = found.partialLogprobTurns;
-  if (found.finalObservation !== null) meta.final_observation = found.finalObservation;
+  for (const [key, value] of aboutTurns(found)) meta[key] = value;
   const [startedAt, endedAt] = [instant(steps.started), instant(steps.ended)];
-  if (startedAt !== steps.started || endedAt !== steps.ended)
+  if ((startedAt === null) !== (steps.started === null) || (endedAt === null) !== (steps.ended === null))
     meta.times_as_written = { started_at: steps.started, ended_at: steps.ended };
 
   const episode: EpisodeInput = {
@@ -93,7 +92,7 @@ function episodeOf(documents: readonly AtifDocument[], context: RecordContext): 
     turns,
     segments,
   };
-  return { episode };
+  return { episode, notes: turnNotes(found) };
 }
 
 /** agent.extra is free-form: what is a valid setting is taken, anything else is not one. */
@@ -112,7 +111,7 @@ function samplingOf(agent: Fields) {
   return Object.values(sampling).every((value) => value === null) ? null : sampling;
 }
 
-/** A time without an offset is no instant: it stays in meta as it was written. */
+/** One that is no time stays in meta as it was written. */
 function instant(text: string | null): string | null {
-  return text !== null && isInstant(text) ? text : null;
+  return text === null ? null : instantOf(text);
 }

@@ -1,63 +1,87 @@
 import { RecordError } from '../log-format.ts';
+import type { FormatNote } from '../notes.ts';
 import {
   asCountOrNull,
   asFields,
   asFieldsOrNull,
   asList,
   asListOrEmpty,
-  asNumber,
+  asNameOrNull,
+  asNumberOrNull,
   asText,
   asTextOrNull,
   type Fields,
   field,
   isFields,
 } from './fields.ts';
-import { type Call, type Message, parsedArguments, type ToolResult } from './messages.ts';
+import { type Call, type Message, parsedArguments, plainMessage, type ToolResult } from './messages.ts';
+import { tolerant } from './tolerant.ts';
+import { failureFlag } from './tool-outcome.ts';
+
+/** Fields of a message that are read, or say nothing that is not read elsewhere. */
+export const OPENAI_FIELDS: ReadonlySet<string> = new Set([
+  ...['role', 'content', 'tool_calls', 'tool_call_id', 'function_call', 'name', 'refusal', 'message'],
+  ...['reasoning', 'reasoning_content', 'usage', 'logprobs', 'action_class', 'behaviour_log_propensity'],
+  ...['is_error', 'isError', 'error', 'status'],
+]);
 
 /**
  * Messages in OpenAI's shape: {role, content: text | parts | null, tool_calls?, tool_call_id?, name?,
- * refusal?, reasoning_content?, usage?, logprobs?}; the legacy function_call and role `function`; and
- * a choice {message, logprobs, finish_reason} in place of a message. `developer` counts as system.
- * Throws RecordError with the path of the field that is wrong.
+ * refusal?, reasoning_content?, usage?, logprobs?, action_class?, behaviour_log_propensity?}; the legacy
+ * function_call and role `function`; and a choice {message, logprobs, finish_reason} in place of a
+ * message. `developer` counts as system, `ipython` as a tool, a role that is not known as what came in.
+ * Fields that nobody needs are left out and noted where they cannot be read. Throws RecordError with the
+ * path of a role or a content that cannot.
  */
-export function openaiMessages(list: unknown, path: string): Message[] {
-  return asList(list, path).map((value, i) => openaiMessage(value, `${path}[${i}]`));
+export function openaiMessages(list: unknown, path: string, notes: FormatNote[]): Message[] {
+  return asList(list, path).map((value, i) => openaiMessage(value, `${path}[${i}]`, notes));
 }
 
-function openaiMessage(value: unknown, path: string): Message {
+export function openaiMessage(value: unknown, path: string, notes: FormatNote[]): Message {
   const outer = asFields(value, path);
   const inner = field(outer, 'message');
   const choice = field(outer, 'role') === undefined && isFields(inner);
   const message = choice ? inner : outer;
   const at = choice ? `${path}.message` : path;
   const role = asText(field(message, 'role'), `${at}.role`);
-  const content = textOfContent(field(message, 'content'), `${at}.content`);
-  const plain = { text: content, calls: [], results: [], reasoning: false, tokens: null, logprobs: null };
+  const text = textOfContent(field(message, 'content'), `${at}.content`);
   switch (role) {
     case 'system':
     case 'developer':
-      return { role: 'system', ...plain };
-    case 'user':
-      return { role: 'user', ...plain };
+      return { ...plainMessage('system'), text };
     case 'tool':
     case 'function':
-      return { role: 'tool', ...plain, text: null, results: [toolResult(message, content ?? '', at)] };
-    case 'assistant':
+    case 'ipython':
+      return { ...plainMessage('tool'), results: [toolResult(message, text ?? '', at, notes)] };
+    case 'assistant': {
+      const usage = field(message, 'usage') ?? field(outer, 'usage');
+      const logprobs = field(outer, 'logprobs') ?? field(message, 'logprobs');
       return {
-        role: 'assistant',
-        text: content ?? asTextOrNull(field(message, 'refusal'), `${at}.refusal`),
-        calls: callsOf(message, at),
-        results: [],
+        ...plainMessage('assistant'),
+        text: text ?? tolerant(notes, `${at}.refusal`, (p) => asTextOrNull(field(message, 'refusal'), p)),
+        ...callsOf(message, at, notes),
         reasoning: Boolean(field(message, 'reasoning_content') ?? field(message, 'reasoning')),
-        tokens: sampledTokens(field(message, 'usage') ?? field(outer, 'usage'), `${at}.usage`),
-        logprobs: logprobsOf(field(outer, 'logprobs') ?? field(message, 'logprobs'), `${path}.logprobs`),
+        tokens: tolerant(notes, `${at}.usage`, (p) => sampledTokens(usage, p)),
+        logprobs: tolerant(notes, `${path}.logprobs`, (p) => logprobsOf(logprobs, p)),
+        ...declared(message, at, notes),
       };
+    }
     default:
-      throw new RecordError(
-        `${at}.role is '${role}', expected system, developer, user, assistant, tool or function`,
-        `${at}.role`,
-      );
+      if (role !== 'user') notes.push({ code: 'role-as-input', about: role });
+      return { ...plainMessage('user'), text };
   }
+}
+
+/** What a log declares of the action beside the message. */
+export function declared(message: Fields, path: string, notes: FormatNote[]) {
+  return {
+    actionClass: tolerant(notes, `${path}.action_class`, (p) =>
+      asNameOrNull(field(message, 'action_class'), p),
+    ),
+    logPropensity: tolerant(notes, `${path}.behaviour_log_propensity`, (p) =>
+      asNumberOrNull(field(message, 'behaviour_log_propensity'), p),
+    ),
+  };
 }
 
 /** Text of a content: as it is, or its text parts, one a line; other parts by their type in brackets. */
@@ -88,49 +112,70 @@ export function sampledTokens(usage: unknown, path: string): number | null {
   );
 }
 
-function callsOf(message: Fields, path: string): Call[] {
-  const calls = asListOrEmpty(field(message, 'tool_calls'), `${path}.tool_calls`).map((value, i) => {
-    const at = `${path}.tool_calls[${i}]`;
-    const call = asFields(value, at);
-    // Custom tools write free text under `custom` instead of JSON under `function`.
-    const kind = field(call, 'function') === undefined && field(call, 'custom') !== undefined;
-    const id = asTextOrNull(field(call, 'id'), `${at}.id`);
-    return kind
-      ? namedCall(field(call, 'custom'), 'input', id, `${at}.custom`)
-      : namedCall(field(call, 'function'), 'arguments', id, `${at}.function`);
+/** The calls; where one cannot be read, none, since the others are not all. */
+export function callsOf(
+  message: Fields,
+  path: string,
+  notes: FormatNote[],
+): Pick<Message, 'calls' | 'unread'> {
+  const calls = tolerant(notes, `${path}.tool_calls`, (at) => {
+    const list = asListOrEmpty(field(message, 'tool_calls'), at).map((value, i) =>
+      callOf(asFields(value, `${at}[${i}]`), `${at}[${i}]`, notes),
+    );
+    const legacy = asFieldsOrNull(field(message, 'function_call'), `${path}.function_call`);
+    if (legacy !== null) list.push(namedCall(legacy, 'arguments', null, `${path}.function_call`, notes));
+    return list;
   });
-  const legacy = asFieldsOrNull(field(message, 'function_call'), `${path}.function_call`);
-  if (legacy !== null) calls.push(namedCall(legacy, 'arguments', null, `${path}.function_call`));
-  return calls;
+  return calls === null ? { calls: [], unread: 'tool_calls' } : { calls };
 }
 
-function namedCall(value: unknown, input: string, id: string | null, path: string): Call {
+function callOf(call: Fields, path: string, notes: FormatNote[]): Call {
+  const id = idOf(call, 'id', path, notes);
+  // Custom tools write free text under `custom` instead of JSON under `function`.
+  return field(call, 'function') === undefined && field(call, 'custom') !== undefined
+    ? namedCall(field(call, 'custom'), 'input', id, `${path}.custom`, notes)
+    : namedCall(field(call, 'function'), 'arguments', id, `${path}.function`, notes);
+}
+
+/** A call without a readable name is a call all the same: its name is empty. */
+function namedCall(
+  value: unknown,
+  input: string,
+  id: string | null,
+  path: string,
+  notes: FormatNote[],
+): Call {
   const called = asFields(value, path);
   const given = field(called, input);
   return {
     id,
-    name: asText(field(called, 'name'), `${path}.name`),
+    name: tolerant(notes, `${path}.name`, (p) => asText(field(called, 'name'), p)) ?? '',
     arguments: typeof given === 'string' ? parsedArguments(given) : (given ?? null),
   };
 }
 
-/** `is_error` or `error` on the message is the log's own word; any text or object under `error` is one. */
-function toolResult(message: Fields, text: string, path: string): ToolResult {
-  const flag = field(message, 'is_error') ?? field(message, 'error');
+/** An empty id is none. */
+export function idOf(fields: Fields, key: string, path: string, notes: FormatNote[]): string | null {
+  const id = field(fields, key);
+  return id === '' ? null : tolerant(notes, `${path}.${key}`, (p) => asNameOrNull(id, p));
+}
+
+function toolResult(message: Fields, text: string, path: string, notes: FormatNote[]): ToolResult {
   return {
-    id: asTextOrNull(field(message, 'tool_call_id'), `${path}.tool_call_id`),
-    name: asTextOrNull(field(message, 'name'), `${path}.name`),
+    id: idOf(message, 'tool_call_id', path, notes),
+    name: idOf(message, 'name', path, notes),
     text,
-    error: flag === undefined || flag === null ? null : Boolean(flag),
+    error: failureFlag(message),
   };
 }
 
-function logprobsOf(value: unknown, path: string): number[] | null {
+/** A log-probability that is null stays so: the sum over its turn is then not known. */
+function logprobsOf(value: unknown, path: string): (number | null)[] | null {
   const logprobs = asFieldsOrNull(value, path);
   const content = logprobs === null ? undefined : field(logprobs, 'content');
   if (content === undefined || content === null) return null;
   return asList(content, `${path}.content`).map((token, i) => {
     const at = `${path}.content[${i}]`;
-    return asNumber(field(asFields(token, at), 'logprob'), `${at}.logprob`);
+    return asNumberOrNull(field(asFields(token, at), 'logprob'), `${at}.logprob`);
   });
 }

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
-import { z } from 'zod';
 import { ExactNumber } from '../../json/exact-number.ts';
+import { instantOf } from '../../schema/instant.ts';
 import { RecordError } from '../log-format.ts';
 
 /** A JSON object as parsed; every field is checked before it is used. */
@@ -77,18 +77,12 @@ export function asCountOrNull(value: unknown, path: string): number | null {
   return value === undefined || value === null ? null : asCount(value, path);
 }
 
-const Instant = z.iso.datetime({ offset: true });
-
-/** Whether a text is an instant: ISO 8601 with an offset from UTC. */
-export function isInstant(text: string): boolean {
-  return Instant.safeParse(text).success;
-}
-
+/** A date and time with its offset from UTC; one without a zone is UTC. */
 export function asInstantOrNull(value: unknown, path: string): string | null {
   const text = asTextOrNull(value, path);
-  if (text !== null && !isInstant(text))
-    throw new RecordError(`${path} is no ISO 8601 time with an offset from UTC`, path);
-  return text;
+  const instant = text === null ? null : instantOf(text);
+  if (text !== null && instant === null) throw new RecordError(`${path} is no ISO 8601 date and time`, path);
+  return instant;
 }
 
 /** Name of a file without folder and extension: the stable part of ids made from it. */

@@ -1,5 +1,8 @@
 import { parseExact } from '../../json/exact-json.ts';
 import type { EpisodeInput } from '../../schema/episode.ts';
+import { type Matchable, resultMatcher } from './match-results.ts';
+import { withTextCalls } from './text-calls.ts';
+import { toolFailed } from './tool-outcome.ts';
 
 type TurnInput = EpisodeInput['turns'][number];
 type CallInput = NonNullable<TurnInput['tool_calls']>[number];
@@ -17,8 +20,18 @@ export interface Message {
   readonly reasoning: boolean;
   /** Sampled tokens, where the log says. */
   readonly tokens: number | null;
-  /** Log-probabilities of the sampled tokens, where the log has them. */
-  readonly logprobs: readonly number[] | null;
+  /** Log-probabilities of the sampled tokens, where the log has them; null: that one is not known. */
+  readonly logprobs: readonly (number | null)[] | null;
+  /** Calls are there and cannot be read: the shape they are written in. */
+  readonly unread?: string | undefined;
+  /** Declared beside the message. */
+  readonly actionClass?: string | null | undefined;
+  readonly logPropensity?: number | null | undefined;
+}
+
+/** A message that holds nothing yet. */
+export function plainMessage<R extends Message['role']>(role: R): Message & { readonly role: R } {
+  return { role, text: null, calls: [], results: [], reasoning: false, tokens: null, logprobs: null };
 }
 
 export interface Call {
@@ -34,6 +47,12 @@ export interface ToolResult {
   readonly text: string;
   /** What the log says; null: nothing. */
   readonly error: boolean | null;
+  /** Where neither the log nor the text says that it failed, it worked. */
+  readonly worksUnlessSaid?: boolean | undefined;
+  /** false: its text is observed with the text of its message. Default true. */
+  readonly observed?: boolean | undefined;
+  /** What is observed, where that is not the text itself. */
+  readonly observedAs?: string | undefined;
 }
 
 export interface ChatTurns {
@@ -44,79 +63,91 @@ export interface ChatTurns {
   readonly reasoningTurns: number;
   /** Turns whose log-probabilities do not cover the sampled tokens: none is kept. */
   readonly partialLogprobTurns: number;
+  /** Turns with a stand-in among their log-probabilities, from 0: none is kept. */
+  readonly standInTurns: readonly number[];
+  /** Results that belong to no call. */
+  readonly orphanedResults: number;
+  /** By shape, the turns whose calls cannot be read. */
+  readonly unreadCalls: ReadonlyMap<string, number>;
 }
 
-type OpenCall = { -readonly [K in keyof CallInput]: CallInput[K] } & { id: string | null };
+/** A call as it will be stored, with what its results are matched by. */
+type OpenCall = Matchable & { readonly stored: CallInput };
 
 /**
  * One assistant message = one turn. Its observation is what came in since the previous assistant
  * message, joined by blank lines: system prompt and first user message before turn 0, tool results
  * and user messages after. Its action is its text; reasoning is left out and counted.
  *
- * A result belongs to the latest call of its id; without an id, to the first unanswered call of the
- * last turn (of the same name, if it names one). One that belongs to no call is still observed.
+ * match-results.ts says which call a result belongs to; one that belongs to none is observed all the
+ * same, and counted. tool-outcome.ts says whether a call failed; `worksUnlessSaid`: in this log, every
+ * answer that is not a failure is a success. Calls written as text: text-calls.ts; where they cannot be
+ * read, the turn has null for its calls, which is not an empty list.
  *
  * Σ log b is kept only where the log-probabilities are known to cover the whole action: as many as
  * sampled tokens; without a count, only for a turn without tool calls (their tokens may be left out).
- *
- * `failed` decides whether a call failed from what its tool answered.
+ * One that is null, or stands in for a probability that is not known, leaves no sum.
  */
-export function turnsOfMessages(
-  messages: readonly Message[],
-  failed: (result: ToolResult) => boolean | null,
-): ChatTurns {
+export function turnsOfMessages(given: readonly Message[], worksUnlessSaid = false): ChatTurns {
   const turns: TurnInput[] = [];
-  const byId = new Map<string, OpenCall>();
-  let open: OpenCall[] = []; // calls of the last turn that no result has answered
+  const matcher = resultMatcher<OpenCall>();
   let observed: string[] = [];
   let reasoningTurns = 0;
   let partialLogprobTurns = 0;
+  const standInTurns: number[] = [];
+  let orphanedResults = 0;
+  const unreadCalls = new Map<string, number>();
 
-  for (const message of messages) {
+  const takeUp = (result: ToolResult): void => {
+    const call = matcher.answer(result);
+    if (call) answer(call, result, worksUnlessSaid);
+    else orphanedResults++;
+    if (result.observed !== false) observed.push(result.observedAs ?? result.text);
+  };
+  for (const message of withTextCalls(given)) {
     if (message.role !== 'assistant') {
-      for (const result of message.results) {
-        answer(result, byId, open, failed);
-        if (result.text !== '') observed.push(result.text);
-      }
-      if (message.text !== null && message.text !== '') observed.push(message.text);
+      for (const result of message.results) takeUp(result);
+      if (message.text !== null) observed.push(message.text);
       continue;
     }
-    const calls = message.calls.map((call): OpenCall => ({ ...call, result: null, error: null }));
-    for (const call of calls) if (call.id !== null) byId.set(call.id, call);
-    open = [...calls];
+    const calls = message.calls.map(({ id, name, arguments: given }): OpenCall => {
+      return { id, name, answered: false, stored: { name, arguments: given, result: null, error: null } };
+    });
+    matcher.made(calls);
     const logprob = coveredLogprob(message);
     if (message.reasoning) reasoningTurns++;
     if (message.logprobs !== null && logprob === null) partialLogprobTurns++;
+    if (message.logprobs?.some(standsIn)) standInTurns.push(turns.length);
+    if (message.unread !== undefined)
+      unreadCalls.set(message.unread, (unreadCalls.get(message.unread) ?? 0) + 1);
+    const observation = joined(observed);
+    observed = [];
     turns.push({
-      observation: observed.length === 0 ? null : observed.join('\n\n'),
+      observation,
       action: message.text,
-      tool_calls: calls as CallInput[],
+      tool_calls: message.unread === undefined ? calls.map((c) => c.stored) : null,
       behaviour_logprob: logprob,
       n_action_tokens: message.tokens ?? (logprob === null ? null : message.logprobs!.length),
+      action_class: message.actionClass ?? null,
+      behaviour_log_propensity: message.logPropensity ?? null,
     });
-    observed = [];
+    // What a server's own tool answered within the message is seen by the next turn.
+    for (const result of message.results) takeUp(result);
   }
-  for (const turn of turns) for (const call of turn.tool_calls as Partial<OpenCall>[]) delete call.id;
   return {
     turns,
-    finalObservation: observed.length === 0 ? null : observed.join('\n\n'),
+    finalObservation: joined(observed),
     reasoningTurns,
     partialLogprobTurns,
+    standInTurns,
+    orphanedResults,
+    unreadCalls,
   };
 }
 
-/** What a tool said of itself; null where it said nothing: silence is not success. */
-export function saysItFailed(result: ToolResult): boolean | null {
-  if (result.error !== null) return result.error;
-  if (/^\s*error(?![-\w])/i.test(result.text)) return true;
-  if (!/^\s*\{/.test(result.text) || !result.text.includes('"error"')) return null;
-  try {
-    const parsed: unknown = JSON.parse(result.text);
-    const error = Object.getOwnPropertyDescriptor(parsed, 'error');
-    return error === undefined ? null : Boolean(error.value);
-  } catch {
-    return null;
-  }
+function joined(texts: readonly string[]): string | null {
+  const some = texts.filter((text) => text !== '');
+  return some.length === 0 ? null : some.join('\n\n');
 }
 
 /** Arguments as an object where the text is JSON that can be stored, else the text itself. */
@@ -128,29 +159,26 @@ export function parsedArguments(text: string): unknown {
   }
 }
 
-function answer(
-  result: ToolResult,
-  byId: ReadonlyMap<string, OpenCall>,
-  open: OpenCall[],
-  failed: (result: ToolResult) => boolean | null,
-): void {
-  const call =
-    result.id !== null
-      ? byId.get(result.id)
-      : open.find((c) => result.name === null || c.name === result.name);
-  if (call === undefined) return;
-  const error = failed(result);
-  call.result = call.result == null ? result.text : `${call.result}\n\n${result.text}`;
-  call.error = call.error === true || error === true ? true : (error ?? call.error ?? null);
-  const at = open.indexOf(call);
-  if (at >= 0) open.splice(at, 1);
+function answer({ stored }: OpenCall, result: ToolResult, worksUnlessSaid: boolean): void {
+  const works = worksUnlessSaid || result.worksUnlessSaid === true;
+  const error = toolFailed(result.text, result.error) ?? (works ? false : null);
+  stored.result = stored.result == null ? result.text : `${stored.result}\n\n${result.text}`;
+  stored.error = stored.error === true || error === true ? true : (error ?? stored.error ?? null);
+}
+
+/** Servers write −9999 or the least double for a probability they do not have; no sampled token has it. */
+function standsIn(logprob: number | null): boolean {
+  return logprob !== null && logprob <= -9999;
 }
 
 function coveredLogprob(message: Message): number | null {
-  const { logprobs, tokens, calls } = message;
+  const { logprobs, tokens, calls, unread } = message;
   if (logprobs === null) return null;
-  if (tokens === null ? calls.length > 0 : tokens !== logprobs.length) return null;
+  if (tokens === null ? calls.length > 0 || unread !== undefined : tokens !== logprobs.length) return null;
   let sum = 0;
-  for (const logprob of logprobs) sum += logprob;
+  for (const logprob of logprobs) {
+    if (logprob === null || standsIn(logprob)) return null;
+    sum += logprob;
+  }
   return sum;
 }

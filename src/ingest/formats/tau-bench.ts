@@ -1,5 +1,6 @@
 import type { Ending, EpisodeInput } from '../../schema/episode.ts';
 import type { FormatEpisode, LogFormat, RecordContext } from '../log-format.ts';
+import type { FormatNote } from '../notes.ts';
 import { openaiMessages } from './chat-openai.ts';
 import {
   asCountOrNull,
@@ -12,7 +13,8 @@ import {
   isFields,
   stem,
 } from './fields.ts';
-import { type Message, type ToolResult, turnsOfMessages } from './messages.ts';
+import { type Message, turnsOfMessages } from './messages.ts';
+import { aboutTurns, turnNotes } from './turn-notes.ts';
 
 /** Assistant turns a run gets: `max_num_steps` of tau-bench's own agents. */
 const MAX_NUM_STEPS = 30;
@@ -32,7 +34,8 @@ const TERMINAL_TOOLS: ReadonlySet<string> = new Set(['transfer_to_human_agents']
  *   the last message holds ###STOP###, or the last call is a terminal tool. Otherwise `limit` from 30
  *   assistant turns on, and below that `truncated` where reward_info is null, `terminated` where it
  *   is not logged. A run without reward has no ending of its own.
- * - A tool's answer that starts with "Error" is a failed call; any other is not.
+ * - Every answer comes from the benchmark's own code, so one that does not say that the call failed
+ *   (tool-outcome.ts) is a success. The text agents' `Action: {json}` is a call (text-calls.ts).
  * - Fenced off: the user's instruction, the gold actions and outputs, and how the reward was found.
  * - user_cost is what the simulated user cost, not the rollout: meta.
  */
@@ -52,8 +55,10 @@ function readRun(run: Fields, context: RecordContext): FormatEpisode {
   const reward = asNumberOrNull(field(run, 'reward'), 'reward');
   const info = asFieldsOrNull(field(run, 'info'), 'info') ?? {};
   const goal = asFieldsOrNull(field(info, 'task'), 'info.task') ?? {};
-  const messages = openaiMessages(field(run, 'traj'), 'traj');
-  const { turns, finalObservation } = turnsOfMessages(messages, toolFailed);
+  const notes: FormatNote[] = [];
+  const messages = openaiMessages(field(run, 'traj'), 'traj', notes);
+  const found = turnsOfMessages(messages, true);
+  const { turns } = found;
   const crash = field(info, 'error') ?? null;
   const ending = endingOf(messages, turns.length, info);
   const name = stem(context.path);
@@ -61,7 +66,7 @@ function readRun(run: Fields, context: RecordContext): FormatEpisode {
   const meta: Record<string, unknown> = {};
   put(meta, 'user_cost', asNumberOrNull(field(info, 'user_cost'), 'info.user_cost'));
   put(meta, 'user_id', asNameOrNull(field(goal, 'user_id'), 'info.task.user_id'));
-  put(meta, 'final_observation', finalObservation);
+  for (const [key, value] of aboutTurns(found)) meta[key] = value;
   if (crash !== null) Object.assign(meta, { error: crash, logged_reward: reward });
 
   const episode: EpisodeInput = {
@@ -77,7 +82,7 @@ function readRun(run: Fields, context: RecordContext): FormatEpisode {
   const fenced: Record<string, unknown> = {};
   for (const key of ['instruction', 'actions', 'outputs']) put(fenced, `task.${key}`, field(goal, key));
   put(fenced, 'reward_info', field(info, 'reward_info'));
-  return { episode, fenced };
+  return { episode, fenced, notes: [...notes, ...turnNotes(found)] };
 }
 
 function endingOf(messages: readonly Message[], turns: number, info: Fields): Ending {
@@ -89,10 +94,6 @@ function endingOf(messages: readonly Message[], turns: number, info: Fields): En
     return 'terminated';
   if (turns >= MAX_NUM_STEPS) return 'limit';
   return rewardInfo === null ? 'truncated' : 'terminated';
-}
-
-function toolFailed(result: ToolResult): boolean {
-  return result.text.startsWith('Error');
 }
 
 function put(target: Record<string, unknown>, key: string, value: unknown): void {

@@ -153,15 +153,18 @@ test('log-probabilities of another length than the token ids are refused', async
   );
 });
 
-test('the folder of the trial is kept for the join; a time without an offset stays as written', async () => {
+test('the folder of the trial is kept for the join; a time without an offset is UTC, and no time stays as written', async () => {
   const path = folder({
-    'hello__abc/agent/trajectory.json': trajectory([{ ...step, timestamp: '2026-01-05T10:00:00' }]),
+    'hello__abc/agent/trajectory.json': trajectory([
+      { ...step, timestamp: '2026-01-05T10:00:00' },
+      { ...step, timestamp: 'ten past' },
+    ]),
   });
   const episode = await one(path);
-  expect(episode).toMatchObject({ started_at: null, policy: 'a' });
+  expect(episode).toMatchObject({ started_at: '2026-01-05T10:00:00Z', ended_at: null, policy: 'a' });
   expect(episode.meta).toMatchObject({
     trial_name: 'hello__abc',
-    times_as_written: { started_at: '2026-01-05T10:00:00', ended_at: '2026-01-05T10:00:00' },
+    times_as_written: { started_at: '2026-01-05T10:00:00', ended_at: 'ten past' },
   });
 });
 
@@ -195,13 +198,13 @@ describe.skipIf(!existsSync(logs))('Harbor trajectories (skipped: ../shared is n
     ]);
     // log b of token i is −(i + 1)/10: Σ over 60 tokens = −183.
     expect(episode.turns[0]!.behaviour_logprob).toBeCloseTo(-183, 9);
-    expect(episode.turns.map((t) => t.tool_calls.length)).toEqual([1, 1, 1, 1, 1, 1, 1]);
-    expect(episode.turns.every((t) => t.tool_calls[0]!.result !== null)).toBe(true);
+    expect(episode.turns.map((t) => t.tool_calls!.length)).toEqual([1, 1, 1, 1, 1, 1, 1]);
+    expect(episode.turns.every((t) => t.tool_calls![0]!.result !== null)).toBe(true);
   });
 
   test('openhands: two turns, four messages before the first', async () => {
     const episode = await one(join(logs, 'harbor_openhands.json'));
-    expect(episode.turns.map((t) => t.tool_calls[0]!.name)).toEqual(['str_replace_editor', 'finish']);
+    expect(episode.turns.map((t) => t.tool_calls![0]!.name)).toEqual(['str_replace_editor', 'finish']);
     expect(episode.turns[1]!.observation).toBe('File created successfully at: /app/hello.txt');
     expect(episode.policy).toBe('openhands');
     expect(episode.cost).toBeCloseTo(0.00135, 12);

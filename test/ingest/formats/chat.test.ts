@@ -12,9 +12,10 @@ const withMessages = async (messages: unknown[], columns = {}) =>
   (await read({ messages, ...columns })).episode;
 
 describe.each([
-  ['OpenAI', openai, '[image_url]'],
-  ['Anthropic', anthropic, '[image]'],
-])('%s', (_shape, path, image) => {
+  ['OpenAI', openai, '[image_url]', null],
+  // Anthropic's is_error is false where it is absent; in OpenAI's shape nothing marks a success.
+  ['Anthropic', anthropic, '[image]', false],
+])('%s', (_shape, path, image, worked) => {
   const records = readLines(path);
 
   test('the same conversation in both shapes gives the same turns', async () => {
@@ -25,7 +26,7 @@ describe.each([
     ]);
     expect(episode.turns.map((t) => t.tool_calls)).toEqual([
       [
-        { name: 'look', arguments: { at: 'picture' }, result: 'a cat', error: null },
+        { name: 'look', arguments: { at: 'picture' }, result: 'a cat', error: worked },
         { name: 'zoom', arguments: {}, result: 'no zoom', error: true },
       ],
       [],
@@ -107,7 +108,7 @@ test.each([
     { role: 'assistant', tool_calls: [{ id: 'c', function: { name: 'f', arguments: '{}' } }] },
     { role: 'tool', tool_call_id: 'c', ...answer },
   ]);
-  expect(episode.turns[0]!.tool_calls[0]!.error).toBe(error);
+  expect(episode.turns[0]!.tool_calls![0]!.error).toBe(error);
 });
 
 test('a result without an id answers the first open call of its name; an unknown id answers none', async () => {
@@ -122,13 +123,13 @@ test('a result without an id answers the first open call of its name; an unknown
     { role: 'function', name: 'old', content: 'o1' },
     { role: 'tool', tool_call_id: 'h1', content: 'late' },
   ]);
-  expect(episode.turns.map((t) => t.tool_calls.map((c) => c.result))).toEqual([
+  expect(episode.turns.map((t) => t.tool_calls!.map((c) => c.result))).toEqual([
     ['f1', 'g1', 'f2', 'late'],
     ['o1'],
   ]);
   expect(episode.turns[1]!.observation).toBe('g1\n\nf1\n\nf2\n\nlost');
-  expect(episode.turns[1]!.tool_calls[0]!.arguments).toEqual({ a: 1 });
-  expect(episode.meta).toEqual({ final_observation: 'o1\n\nlate' });
+  expect(episode.turns[1]!.tool_calls![0]!.arguments).toEqual({ a: 1 });
+  expect(episode.meta).toEqual({ orphaned_results: 1, final_observation: 'o1\n\nlate' });
 });
 
 test('an id used again belongs to the latest call', async () => {
@@ -138,7 +139,7 @@ test('an id used again belongs to the latest call', async () => {
   };
   const result = (content: string) => ({ role: 'tool', tool_call_id: 'call_0', content });
   const episode = await withMessages([turn, result('one'), turn, result('two')]);
-  expect(episode.turns.map((t) => t.tool_calls[0]!.result)).toEqual(['one', 'two']);
+  expect(episode.turns.map((t) => t.tool_calls![0]!.result)).toEqual(['one', 'two']);
 });
 
 test('rewards without a reward: their weighted sum is the reward', async () => {

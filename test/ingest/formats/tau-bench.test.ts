@@ -96,7 +96,7 @@ test.skipIf(!existsSync(airline))(
     );
     const episodes = all.map((a) => a.episode);
     const turns = episodes.flatMap((e) => e.turns);
-    const calls = turns.flatMap((t) => t.tool_calls);
+    const calls = turns.flatMap((t) => t.tool_calls!);
     expect(new Set(episodes.map((e) => e.episode_id)).size).toBe(200);
     expect(new Set(episodes.map((e) => e.task_id)).size).toBe(50);
     expect(turns.length).toBe(2454);

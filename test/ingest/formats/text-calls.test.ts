@@ -1,0 +1,163 @@
+import { describe, expect, test } from 'vitest';
+import { chat } from '../../../src/ingest/formats/chat.ts';
+import { tauBench } from '../../../src/ingest/formats/tau-bench.ts';
+import { contextOf, episodesOf } from './context.ts';
+
+const talk = async (...messages: object[]) => {
+  const [found] = await chat.read({ messages }, contextOf('talk.jsonl'));
+  const [{ episode }] = (await episodesOf(chat, { messages }, contextOf('talk.jsonl'))) as [
+    { episode: import('../../../src/schema/episode.ts').Episode },
+  ];
+  return { episode, notes: found!.notes, calls: episode.turns.map((t) => t.tool_calls) };
+};
+const said = (content: string) => ({ role: 'assistant', content });
+const user = (content: string) => ({ role: 'user', content });
+
+describe('tau-bench text agents', () => {
+  // As tau-bench's chat_react_agent writes them: a thought, the action as JSON, the answer as a user's message.
+  const messages = [
+    { role: 'system', content: 'policy' },
+    user('Cancel it.'),
+    said('Thought:\nI look.\nAction:\n{"name": "get_user", "arguments": {"id": "u1"}}'),
+    user('API output: Error: user not found'),
+    said('Action: {"name": "get_order", "arguments": {"id": 7}}'),
+    user('API output: {"order": 7}'),
+    said('Action:\n{"name": "respond", "arguments": {"content": "Done?"}}'),
+    user('Thanks ###STOP###'),
+  ];
+  test('actions are calls, the API output their results; `respond` is what it says', async () => {
+    const run = { task_id: 3, reward: 1, traj: messages, info: {}, trial: 0 };
+    const [{ episode }] = (await episodesOf(tauBench, run, contextOf('runs.json'))) as [{ episode: never }];
+    const { turns } = episode as { turns: { tool_calls: unknown; action: string; observation: string }[] };
+    expect(turns.map((t) => t.tool_calls)).toEqual([
+      [{ name: 'get_user', arguments: { id: 'u1' }, result: 'Error: user not found', error: true }],
+      [{ name: 'get_order', arguments: { id: 7 }, result: '{"order": 7}', error: false }],
+      [],
+    ]);
+    // Texts stay as the model wrote and saw them.
+    expect(turns.map((t) => t.action)).toEqual(
+      messages.filter((m) => m.role === 'assistant').map((m) => m.content),
+    );
+    expect(turns[1]!.observation).toBe('API output: Error: user not found');
+  });
+
+  test('the same in a chat, where nothing marks a success', async () => {
+    const { calls, notes } = await talk(...messages);
+    expect(calls.map((c) => c!.map((x) => x.error))).toEqual([[true], [null], []]);
+    expect(notes).toEqual([]);
+  });
+
+  test('an action that is no JSON goes to the user as it stands, as tau-bench has it', async () => {
+    const broken = said('Action: {"name": "get_user", "arguments": {"id": ');
+    const { calls } = await talk(...messages, broken, user('what?'));
+    expect(calls.at(-1)).toEqual([]);
+    const answered = await talk(...messages, broken, user('API output: x'));
+    expect(answered.calls.at(-1)).toBeNull();
+    expect(answered.notes).toContainEqual({ code: 'calls-unread', about: 'Action: {json}', count: 1 });
+  });
+});
+
+describe('<tool_call> and <tool_response>', () => {
+  test('calls and their answers, in the order they stand', async () => {
+    const { calls, episode } = await talk(
+      user('u'),
+      said(
+        'I try.\n<tool_call>\n{"name":"f","arguments":{"x":1}}\n</tool_call>\n<tool_call>{"name": "g", "arguments": "{\\"y\\": 2}"}</tool_call>',
+      ),
+      user('<tool_response>\nError: nope\n</tool_response>\n<tool_response>\n{"rows": 3}\n</tool_response>'),
+      said('done'),
+    );
+    expect(calls).toEqual([
+      [
+        { name: 'f', arguments: { x: 1 }, result: 'Error: nope', error: true },
+        { name: 'g', arguments: { y: 2 }, result: '{"rows": 3}', error: null },
+      ],
+      [],
+    ]);
+    expect(episode.turns[1]!.observation).toContain('<tool_response>\nError: nope');
+  });
+
+  test('a named answer finds its call; the content is judged, with every digit', async () => {
+    const { calls } = await talk(
+      said('<tool_call>{"name":"f","arguments":{}}</tool_call><tool_call>{"name":"g","arguments":{}}'),
+      {
+        role: 'tool',
+        content: '<tool_response>{"name": "g", "content": {"id": 12345678901234567890}}</tool_response>',
+      },
+      {
+        role: 'tool',
+        content: '<tool_response>\n{"name": "f", "content": {"error": "no"}}\n</tool_response>',
+      },
+    );
+    expect(calls[0]).toMatchObject([
+      { name: 'f', result: '{"error": "no"}', error: true },
+      { name: 'g', result: '{"id": 12345678901234567890}', error: null },
+    ]);
+  });
+
+  test('the tags of Qwen’s coder', async () => {
+    const { calls } = await talk(
+      said(
+        '<tool_call>\n<function=edit>\n<parameter=path>\na.ts\n</parameter>\n<parameter=n>\n3\n</parameter>\n</function>\n</tool_call>',
+      ),
+    );
+    expect(calls[0]).toMatchObject([{ name: 'edit', arguments: { path: 'a.ts', n: '3' } }]);
+  });
+
+  test('what cannot be read is null, not an empty list, and its shape is named', async () => {
+    const { calls, notes } = await talk(
+      said(
+        '<tool_call>{"name":"f","arguments":{}}</tool_call>\n<tool_call>get_weather\n<arg_key>a</arg_key></tool_call>',
+      ),
+      user('<tool_response>Error: x</tool_response>'),
+      said('fine'),
+    );
+    expect(calls).toEqual([null, []]);
+    expect(notes).toContainEqual({ code: 'calls-unread', about: '<tool_call>', count: 1 });
+    expect(notes).toContainEqual({ code: 'results-orphaned', about: 'results', count: 1 });
+  });
+});
+
+test('ReAct: the action and its input, answered by an observation', async () => {
+  const { calls } = await talk(
+    user('u'),
+    said('Thought: hm\nAction: search\nAction Input: {"q": "x"}'),
+    user('Observation: Error: offline'),
+    said('Thought: no\nAction: search\nAction Input: plain words'),
+    user('Observation: found'),
+    said('Final Answer: x'),
+  );
+  expect(calls).toMatchObject([
+    [{ name: 'search', arguments: { q: 'x' }, result: 'Error: offline', error: true }],
+    [{ name: 'search', arguments: 'plain words', result: 'found', error: null }],
+    [],
+  ]);
+  const whole = await talk(said('Action: a\nAction Input: b\nObservation: c\nAction: d\nAction Input: e'));
+  expect(whole.calls).toEqual([null]);
+});
+
+test.each([
+  ['<function_calls>\n<invoke name="f">\n</invoke>\n</function_calls>', '<function_calls>'],
+  ['<function=f>{"a": 1}</function>', '<function=NAME>'],
+  ['[TOOL_CALLS] [{"name": "f", "arguments": {}}]', '[TOOL_CALLS]'],
+  ['<|python_tag|>{"name": "f"}', '<|python_tag|>'],
+  ['<｜tool▁calls▁begin｜>x', '<｜tool▁calls▁begin｜>'],
+  ['```tool_code\nprint(f())\n```', '```tool_code'],
+  ['<execute_bash>ls</execute_bash>', '<execute_…>'],
+])('%j is told as calls that are not read', async (text, about) => {
+  const { calls, notes, episode } = await talk(user('u'), said(text));
+  expect(calls).toEqual([null]);
+  expect(episode.turns[0]!.tool_errors).toBeNull();
+  expect(notes).toEqual([{ code: 'calls-unread', about, count: 1 }]);
+});
+
+test('marks are quotations where calls stand outside the texts, and words are no marks', async () => {
+  const { calls } = await talk(
+    { role: 'assistant', content: null, tool_calls: [{ id: 'a', function: { name: 'f', arguments: '{}' } }] },
+    { role: 'tool', tool_call_id: 'a', content: 'ok' },
+    said('Write <tool_call>{"name": "x"}</tool_call> to call.'),
+  );
+  expect(calls.map((c) => c?.length)).toEqual([1, 0]);
+  const words = await talk(said('My plan of Action: {go} on'), said('Call to Action: buy'));
+  expect(words.calls).toEqual([[], []]);
+});
