@@ -9,11 +9,9 @@ import { contextOf, episodesOf, readLines, shared } from './context.ts';
 
 async function read(
   record: unknown,
-): Promise<{ episode: Episode; notes: readonly FormatNote[]; fenced?: object }> {
+): Promise<{ episode: Episode; notes: readonly FormatNote[]; fenced?: object | undefined }> {
   const [found] = await chat.read(record, contextOf('talk.jsonl'));
-  const [{ episode, fenced }] = (await episodesOf(chat, record, contextOf('talk.jsonl'))) as [
-    { episode: Episode; fenced: object },
-  ];
+  const { episode, fenced } = (await episodesOf(chat, record, contextOf('talk.jsonl')))[0]!;
   return { episode, notes: found!.notes ?? [], fenced };
 }
 const call = (name: string, id?: string) => ({ id, function: { name, arguments: '{}' } });

@@ -5,9 +5,7 @@ import { contextOf, episodesOf } from './context.ts';
 
 const talk = async (...messages: object[]) => {
   const [found] = await chat.read({ messages }, contextOf('talk.jsonl'));
-  const [{ episode }] = (await episodesOf(chat, { messages }, contextOf('talk.jsonl'))) as [
-    { episode: import('../../../src/schema/episode.ts').Episode },
-  ];
+  const { episode } = (await episodesOf(chat, { messages }, contextOf('talk.jsonl')))[0]!;
   return { episode, notes: found!.notes, calls: episode.turns.map((t) => t.tool_calls) };
 };
 const said = (content: string) => ({ role: 'assistant', content });
@@ -27,8 +25,7 @@ describe('tau-bench text agents', () => {
   ];
   test('actions are calls, the API output their results; `respond` is what it says', async () => {
     const run = { task_id: 3, reward: 1, traj: messages, info: {}, trial: 0 };
-    const [{ episode }] = (await episodesOf(tauBench, run, contextOf('runs.json'))) as [{ episode: never }];
-    const { turns } = episode as { turns: { tool_calls: unknown; action: string; observation: string }[] };
+    const { turns } = (await episodesOf(tauBench, run, contextOf('runs.json')))[0]!.episode;
     expect(turns.map((t) => t.tool_calls)).toEqual([
       [{ name: 'get_user', arguments: { id: 'u1' }, result: 'Error: user not found', error: true }],
       [{ name: 'get_order', arguments: { id: 7 }, result: '{"order": 7}', error: false }],
