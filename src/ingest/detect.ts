@@ -1,8 +1,9 @@
 import { recognisers } from './formats/formats.ts';
 import type { FormatName, Unit } from './log-format.ts';
+import { firstElement, HEAD_BYTES, layout, parsed } from './record-unit.ts';
 
-/** Bytes looked at to tell a format; a first record beyond that needs `--format`. */
-export const HEAD_BYTES = 8 << 20;
+export { HEAD_BYTES };
+
 /** Records asked; the first may be the bad one. */
 const RECORDS = 20;
 
@@ -36,41 +37,25 @@ interface Sample {
 
 function firstRecords(head: Buffer): readonly Sample[] {
   const text = head.toString('utf8').replace(/^\uFEFF/, '');
-  const array = /^\s*\[/.test(text);
-  if (!array) {
+  const unit = layout(text, head.length >= HEAD_BYTES);
+  if (unit === 'line') {
     const lines = text.split('\n').filter((line) => line.trim() !== '');
     // The last line may be cut by the end of the head.
-    const samples = lines.slice(0, RECORDS).flatMap((line) => parsed(line));
-    if (samples.length > 0)
-      return samples.map((record) => ({ record, unit: lines.length === 1 ? 'any' : 'line' }));
+    return lines
+      .slice(0, RECORDS)
+      .flatMap(recordOf)
+      .map((record) => ({ record, unit: lines.length === 1 ? 'any' : 'line' }));
   }
-  const [document] = parsed(text);
-  if (array) {
-    const record = Array.isArray(document) ? document.slice(0, RECORDS) : parsed(firstElement(text));
-    return record.map((r) => ({ record: r, unit: 'element' }));
-  }
-  return document === undefined ? [] : [{ record: document, unit: 'document' }];
+  const [document] = recordOf(text);
+  if (unit === 'document') return document === undefined ? [] : [{ record: document, unit }];
+  const records = Array.isArray(document)
+    ? document.slice(0, RECORDS)
+    : recordOf(firstElement(text, text.indexOf('[')));
+  return records.map((record) => ({ record, unit }));
 }
 
-function parsed(text: string): unknown[] {
-  try {
-    const value: unknown = JSON.parse(text);
-    // A line of a pretty-printed document may be a number or a text of its own.
-    return typeof value === 'object' ? [value] : [];
-  } catch {
-    return [];
-  }
-}
-
-/** The text of the first object of an array, by counting braces outside strings. */
-function firstElement(text: string): string {
-  const start = text.indexOf('{');
-  let depth = 0;
-  for (let p = start; p >= 0 && p < text.length; p++) {
-    const c = text[p];
-    if (c === '"') for (p++; p < text.length && text[p] !== '"'; p++) if (text[p] === '\\') p++;
-    if (c === '{') depth++;
-    if (c === '}' && --depth === 0) return text.slice(start, p + 1);
-  }
-  return '';
+/** An object or an array; a line of anything else is no record. */
+function recordOf(text: string): unknown[] {
+  const value = parsed(text);
+  return typeof value === 'object' && value !== null ? [value] : [];
 }

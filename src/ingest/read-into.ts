@@ -8,14 +8,16 @@ import { arrowRows } from './arrow-rows.ts';
 import { inlineParser, threadParser } from './block-parser.ts';
 import { canonicalBlocks } from './canonical-blocks.ts';
 import { episodeWriter } from './episode-writer.ts';
-import { recordFormats } from './formats/formats.ts';
+import { canonicalRecords, recordFormats } from './formats/formats.ts';
 import type { IdSet } from './id-set.ts';
 import { STDIN } from './inputs.ts';
 import type { FormatName } from './log-format.ts';
 import { type FormatNote, noteCounts } from './notes.ts';
 import { parquetRows } from './parquet-rows.ts';
 import type { Amend, ParsedBlock } from './parse-block.ts';
+import { peek } from './peek.ts';
 import { recordBlocks } from './record-blocks.ts';
+import { HEAD_BYTES, unitOf } from './record-unit.ts';
 import { oneLine, type Reject, rejectBatch } from './rejects.ts';
 import type { RewardJoin } from './rewards.ts';
 import { rowBlocks } from './row-blocks.ts';
@@ -99,7 +101,7 @@ export async function readInto(
   let endingsAssumed = 0;
   let positive = 0;
   const noticed = noteCounts();
-  for await (const parsed of episodeBlocks(file)) {
+  for await (const parsed of await episodeBlocks(file)) {
     await rejects.add(parsed.rejects);
     if (!lost()) await rejects.add(await writer.write(parsed.block));
     if (CANONICAL.has(file.format)) endingsAssumed += parsed.block.endingsAssumed;
@@ -116,14 +118,17 @@ export async function readInto(
   };
 }
 
-function episodeBlocks(file: OpenFile): AsyncIterable<ParsedBlock> {
-  const { path, format, chunks, maxBytes, amend } = file;
+async function episodeBlocks(file: OpenFile): Promise<AsyncIterable<ParsedBlock>> {
+  const { path, format, maxBytes, amend } = file;
   if (format === 'canonical') {
+    const { head, chunks } = await peek(file.chunks, HEAD_BYTES);
+    if (unitOf(head, canonicalRecords.units) !== 'line')
+      return recordBlocks({ ...file, chunks }, canonicalRecords);
     const large = path === STDIN || statSync(path).size >= THREAD_BYTES;
     const parser = large && !amend ? threadParser(maxBytes) : inlineParser(maxBytes, amend);
     return canonicalBlocks(chunks, maxBytes, parser);
   }
-  if (format === 'arrow') return rowBlocks(arrowRows(path, chunks, file.size), amend);
+  if (format === 'arrow') return rowBlocks(arrowRows(path, file.chunks, file.size), amend);
   if (format === 'parquet') {
     if (path === STDIN)
       throw failure({

@@ -16,6 +16,7 @@ import {
   rejected,
 } from './parse-block.ts';
 import { peek } from './peek.ts';
+import { HEAD_BYTES, unitOf } from './record-unit.ts';
 import { excerpt, type Reject } from './rejects.ts';
 
 export interface RecordFile {
@@ -29,8 +30,6 @@ export interface RecordFile {
 /** One record of a file, or what kept it from being read. */
 type RawRecord = Place & { readonly bytes: Buffer; readonly error?: RecordError };
 
-/** White space before an array is not longer than this. */
-const SPACE_BYTES = 1024;
 /** Bytes of records gathered into one block. */
 const BLOCK = 4 << 20;
 
@@ -41,8 +40,8 @@ export async function* recordBlocks(file: RecordFile, format: LogFormat): AsyncG
   let notes = noteCounts();
   let bytes = 0;
   let ordinal = 0;
-  const { head, chunks } = await peek(file.chunks, SPACE_BYTES);
-  const unit = unitOf(format, head);
+  const { head, chunks } = await peek(file.chunks, format.units.length > 1 ? HEAD_BYTES : 0);
+  const unit = unitOf(head, format.units);
   for await (const record of RECORDS[unit]({ ...file, chunks })) {
     try {
       if (record.error) throw record.error;
@@ -63,13 +62,6 @@ export async function* recordBlocks(file: RecordFile, format: LogFormat): AsyncG
     bytes = 0;
   }
   yield { block: columns.finish(), rejects, notes: notes.list() };
-}
-
-/** An array starts with a bracket, behind white space and a byte order mark. */
-function unitOf({ units }: LogFormat, head: Uint8Array): Unit {
-  const [unit] = units;
-  const isArray = /^\uFEFF?\s*\[/.test(Buffer.from(head).toString('utf8'));
-  return units.length > 1 && isArray && units.includes('element') ? 'element' : unit!;
 }
 
 const RECORDS: Readonly<Record<Unit, (file: RecordFile) => AsyncGenerator<RawRecord>>> = {
