@@ -1,5 +1,5 @@
 import { greatest } from '../math/extremes.ts';
-import { formatP, headline, powerWords, sideWords } from '../report/compare-words.ts';
+import { abortedWords, formatP, headline, powerWords, sideWords } from '../report/compare-words.ts';
 import { formatCount, formatInterval, formatNumber, formatShare } from '../report/format.ts';
 import { plain } from '../report/plain.ts';
 import type { Comparison, OutcomeComparison } from '../schema/compare.ts';
@@ -13,6 +13,7 @@ export function comparisonText(c: Comparison): string {
       `   ${formatCount(c.tasks.common)} tasks in common, ${formatCount(c.tasks.onlyA)} only of A, ${formatCount(c.tasks.onlyB)} only of B\n`,
     `${headline(c)}\n`,
     differences(c),
+    abortedWords(c) === null ? '' : wrap(abortedWords(c)!, 98),
     primary(c.outcomes[0]!, c.config.power),
     apart(c),
     largest(c.outcomes[0]!),

@@ -71,20 +71,31 @@ export function descriptionText(
   more: { readonly notes?: boolean; readonly columns?: boolean } = {},
 ): string {
   const parts = [counts(d), reward(d), histograms(d)];
+  const zero = d.policies.some((p) => p.abortedAsZero !== null);
   if (d.policies.length > 1 || d.policies.some((p) => p.policy !== null))
     parts.push(
       `Policies\n${table(
-        ['policy', 'episodes', 'with return', 'mean return', 'tool errors'],
+        [
+          'policy',
+          'episodes',
+          'with return',
+          'mean return',
+          ...(zero ? ['aborted as 0'] : []),
+          'tool errors',
+        ],
         d.policies.map((p) => [
           p.policy ?? '(none)',
           formatCount(p.episodes),
           formatCount(p.n),
           formatNumber(p.meanReward),
+          ...(zero ? [formatNumber(p.abortedAsZero?.meanReward ?? p.meanReward)] : []),
           rateWords(p.toolErrors?.rate ?? null, p.toolErrors?.atLeast ?? null),
         ]),
-        [1, 2, 3, 4],
+        zero ? [1, 2, 3, 4, 5] : [1, 2, 3, 4],
       )}`,
     );
+  if (d.policies.length > 1 && d.policies.some((p) => p.passHatK !== null))
+    parts.push(`pass^k by policy\n${pairs(d.policies.map((p) => [p.policy ?? '(none)', passWords(p)]))}`);
   if (d.tools.length > 0)
     parts.push(
       `Tools\n${table(
@@ -196,17 +207,29 @@ function reward(d: Description): string {
   ].filter(([n]) => n !== 0);
   if (out.length > 0)
     rows.push(['left out', out.map(([n, why]) => `${formatCount(n as number)} ${why}`).join(', ')]);
-  if (d.passHatK)
+  if (r.successRate !== null) rows.push(['success rate', formatShare(r.successRate)]);
+  const zero = r.abortedAsZero;
+  if (zero)
     rows.push([
-      'pass^k',
-      d.passHatK
-        .slice(0, 8)
-        .map((p, i) => `${i + 1}: ${formatNumber(p)}`)
-        .join('  '),
+      'aborted as 0',
+      `mean ${formatNumber(zero.mean, digits)} (n = ${formatCount(zero.n)}), new tasks se ${error(zero.se)}, ${level(zero.interval, digits)}${zero.successRate === null ? '' : `, success rate ${formatShare(zero.successRate)}`}`,
     ]);
+  if (d.passHatK) rows.push(['pass^k', passWords(d)]);
+  else if (r.binary && d.passHatKReason) rows.push(['pass^k', `– (${d.passHatKReason})`]);
   rows.push(['no spread within', `${formatCount(d.zeroVarianceTasks)} of ${formatCount(d.tasks)} tasks`]);
   return `Return\n${pairs(rows)}`;
 }
+
+const passWords = (of: Pick<Description, 'passHatK' | 'passHatKReason'>): string =>
+  [
+    (of.passHatK ?? [])
+      .slice(0, 8)
+      .map((p, i) => `${i + 1}: ${formatNumber(p)}`)
+      .join('  '),
+    of.passHatKReason === null ? '' : `(${of.passHatKReason})`,
+  ]
+    .filter(Boolean)
+    .join('  ');
 
 const level = (
   interval: { lo: number; hi: number; level: number; method: string } | null,

@@ -1,7 +1,7 @@
 import type { OutcomeName } from '../schema/compare.ts';
 import { RETURN } from '../trajectories/return-sql.ts';
 
-/** What an episode is measured by. `success` is the return, where every return is 0 or 1. */
+/** What an episode is measured by. `success` is the return, where every return is 0 or 1 within 1e-6. */
 export interface Outcome {
   readonly name: Exclude<OutcomeName, 'success'>;
   readonly unit: string;
@@ -9,6 +9,14 @@ export interface Outcome {
   /** SQL over e (episodes) and t (sums over its turns), DOUBLE; null where the log does not say. */
   readonly sql: string;
 }
+
+/** The return with aborted episodes counted as 0, as some harnesses do. */
+export const ABORTED_AS_ZERO: Outcome = {
+  name: 'return',
+  unit: 'reward an episode',
+  better: 'higher',
+  sql: `CASE WHEN e.ending = 'aborted' THEN 0 ELSE ${RETURN} END`,
+};
 
 /** In the order in which they are read and printed. */
 export const OUTCOMES: readonly Outcome[] = [

@@ -56,6 +56,14 @@ export function compareWarnings(c: Omit<Comparison, 'warnings'>): Warning[] {
       `Aborted episodes are left out: ${c.a.aborted} of A, ${c.b.aborted} of B. If hard tasks abort more under one of them, it looks better than it is.`,
       aborted,
     );
+  const out = c.outcomes.find((o) => o.outcome === c.abortedAsZero?.outcome)?.difference.value ?? 0;
+  const zero = c.abortedAsZero?.difference.value ?? 0;
+  if (Math.sign(out) !== Math.sign(zero) && c.abortedAsZero !== null)
+    warn(
+      'aborted-decide',
+      `Which policy is better in ${c.abortedAsZero.outcome} hangs on the aborted episodes: B − A is ${Number(out.toPrecision(3))} with them left out and ${Number(zero.toPrecision(3))} with them counted as 0.`,
+      aborted,
+    );
   const cut = c.a.cutShort + c.b.cutShort;
   if (cut > 0)
     warn(

@@ -11,9 +11,9 @@ import { parseConfig } from '../schema/parse-config.ts';
 import type { Store } from '../store/store.ts';
 import { unusableReturnsIn } from '../trajectories/unusable-returns.ts';
 import { commonRows, pairedDifference, policyOutcome, winRate } from './compare-difference.ts';
-import { OUTCOMES } from './compare-outcomes.ts';
+import { ABORTED_AS_ZERO, OUTCOMES } from './compare-outcomes.ts';
 import { comparePower } from './compare-power.ts';
-import { type ScannedOutcome, scanOutcomes } from './compare-scan.ts';
+import { type ScannedOutcome, scanOutcomes, successes } from './compare-scan.ts';
 import { bothParameters, selectPolicies } from './compare-selector.ts';
 import { comparedPolicy } from './compare-sides.ts';
 import { successTable } from './compare-success.ts';
@@ -60,6 +60,7 @@ export async function compare(
     primary: outcomes[0]!.outcome,
     family: { size, level: 1 - (1 - config.level) / size, note: familyNote(size, outcomes[0]!.outcome) },
     outcomes,
+    abortedAsZero: await abortedAsZero(store, pair, sides, outcomes, config),
     absent: config.outcomes.length === 0 ? absent : [],
     config,
     notes: NOTES,
@@ -69,9 +70,31 @@ export async function compare(
   return { ...result, warnings: [...compareWarnings(result), ...unusable] };
 }
 
+/** The reward with aborted episodes counted as 0: harnesses differ, and the sign of a difference can. */
+async function abortedAsZero(
+  store: Store,
+  pair: Awaited<ReturnType<typeof selectPolicies>>,
+  sides: readonly ComparedPolicy[],
+  outcomes: readonly OutcomeComparison[],
+  config: CompareConfig,
+): Promise<Comparison['abortedAsZero']> {
+  const shown = outcomes.find((o) => o.outcome === 'success' || o.outcome === 'return');
+  if (shown === undefined || sides.every((s) => s.aborted === 0)) return null;
+  const { outcomes: found } = await scanOutcomes(store, pair, [ABORTED_AS_ZERO], 'counted');
+  const scanned = shown.outcome === 'success' ? successes(found[0]!) : found[0]!;
+  const rows = commonRows(scanned.table);
+  return {
+    outcome: shown.outcome,
+    tasks: rows.length,
+    a: policyOutcome(scanned, 0, rows),
+    b: policyOutcome(scanned, 1, rows),
+    difference: pairedDifference(scanned.table, rows, outcomes.length, config),
+  };
+}
+
 const NOTES = [
   'Differences are B − A. Pairing is by task, each task counts once, whatever its trials; `mean` of a policy is over all its episodes, `pairedMean` over the common tasks.',
-  'Aborted episodes are out of every outcome; `limit` counts like `terminated`; truncated and unfinished ones count with what was logged.',
+  'Aborted episodes are out of every outcome; where there are any, the reward is given a second time with them counted as 0. `limit` counts like `terminated`; truncated and unfinished ones count with what was logged.',
   'A win, and the win rate, go by what is better: more return and success, fewer turns, cost, seconds and tool errors.',
   'Predictive of these logs, not causal, unless nothing but the policy differed between the two.',
 ];
@@ -155,13 +178,14 @@ function asked(
 }
 
 function compared(
-  { outcome, k, scanned, rows }: Candidate,
+  { outcome, k, scanned: found, rows }: Candidate,
   tasks: readonly string[],
   family: number,
   primary: boolean,
   config: CompareConfig,
 ): OutcomeComparison {
   const { unit, better } = OUTCOMES[k]!;
+  const scanned = outcome === 'success' ? successes(found) : found;
   const { table } = scanned;
   const a = policyOutcome(scanned, 0, rows);
   const d = Float64Array.from(rows, (c) => table.difference[c]!);

@@ -3,8 +3,6 @@
  *
  *   new tasks from this population:  se² = K/(K − 1) Σ_c (Σ_{i∈c} (G_i − Ḡ))² / n²       (CR1), t(K − 1)
  *   these very tasks:                se² = Σ_c n_c s_c² / n²,  s_c² within task c         t(n − K)
- *   pass^k = mean over tasks of C(c, k) / C(n, k), c successes of n trials: unbiased for the
- *   probability that k fresh trials all succeed (Yao et al. 2024, tau-bench)
  */
 import { studentQuantile } from '../math/distributions.ts';
 import { clusterVariance, mean, variance } from '../math/statistics.ts';
@@ -12,7 +10,11 @@ import { sumOf } from '../math/sum.ts';
 import type { Description, RewardSummary } from '../schema/describe.ts';
 import type { Interval } from '../schema/estimate.ts';
 import type { ToolErrors } from '../schema/tool-errors.ts';
+import { isBinary, isSuccess } from '../trajectories/return.ts';
+import { describePolicies } from './describe-policies.ts';
+import { passHatK } from './pass-hat-k.ts';
 import type { Returns } from './returns.ts';
+import { perTask, type TaskStatistics } from './task-statistics.ts';
 
 const LEVEL = 0.95;
 /** Below so many degrees of freedom (5 tasks) an interval says nothing: with 2 tasks it can be ten times the range. */
@@ -20,7 +22,14 @@ const LEAST_DF = 4;
 
 type RewardPart = Pick<
   Description,
-  'tasks' | 'trialsPerTask' | 'reward' | 'successHistogram' | 'zeroVarianceTasks' | 'passHatK' | 'policies'
+  | 'tasks'
+  | 'trialsPerTask'
+  | 'reward'
+  | 'successHistogram'
+  | 'zeroVarianceTasks'
+  | 'passHatK'
+  | 'passHatKReason'
+  | 'policies'
 >;
 
 /** Everything `describe` says about returns, tasks and policies. O(episodes). */
@@ -29,16 +38,22 @@ export function describeReward(returns: Returns, calls: ReadonlyMap<string | nul
   const trials = new Int32Array(tasks);
   for (const code of returns.task) if (code >= 0) trials[code]!++;
   const rows = finiteRows(returns);
-  const stats = perTask(returns, rows);
-  const binary = rows.every((i) => returns.value[i] === 0 || returns.value[i] === 1) && rows.length > 0;
+  const binary = rows.every((i) => isBinary(returns.value[i]!)) && rows.length > 0;
+  const stats = perTask(returns, rows, binary);
+  const pass = passHatK(stats, binary);
+  const mixed = returns.policyNames.length > 1;
   return {
     tasks,
     trialsPerTask: tasks === 0 ? null : trialSummary(trials),
     reward: rows.length === 0 ? null : summary(returns, rows, stats, binary),
     successHistogram: binary && tasks > 0 ? successes(stats) : null,
     zeroVarianceTasks: stats.n.reduce((k, n, c) => k + (n >= 2 && stats.min[c] === stats.max[c] ? 1 : 0), 0),
-    passHatK: binary && tasks > 0 ? passHatK(stats) : null,
-    policies: policies(returns, rows, calls),
+    passHatK: mixed ? null : pass.values,
+    passHatKReason:
+      mixed && binary
+        ? 'several policies: trials of different policies are not k trials of one'
+        : pass.reason,
+    policies: describePolicies(returns, rows, binary, calls, pass.values?.length ?? 0),
   };
 }
 
@@ -50,39 +65,8 @@ function finiteRows(returns: Returns): Int32Array {
   return rows.slice(0, n);
 }
 
-/** Per task id, over its episodes with a finite return. */
-interface TaskStatistics {
-  readonly n: Int32Array;
-  readonly sum: Float64Array;
-  readonly min: Float64Array;
-  readonly max: Float64Array;
-}
-
-function perTask(returns: Returns, rows: Int32Array): TaskStatistics {
-  const tasks = returns.taskIds.length;
-  const n = new Int32Array(tasks);
-  const sum = new Float64Array(tasks);
-  const min = new Float64Array(tasks).fill(Infinity);
-  const max = new Float64Array(tasks).fill(-Infinity);
-  for (const i of rows) {
-    const c = returns.task[i]!;
-    if (c < 0) continue;
-    const g = returns.value[i]!;
-    n[c]!++;
-    sum[c]! += g;
-    if (g < min[c]!) min[c] = g;
-    if (g > max[c]!) max[c] = g;
-  }
-  return { n, sum, min, max };
-}
-
 function summary(returns: Returns, rows: Int32Array, stats: TaskStatistics, binary: boolean): RewardSummary {
-  const G = Float64Array.from(rows, (i) => returns.value[i]!); // [n]
-  // An episode without a task is its own cluster, numbered after the tasks.
-  let alone = returns.taskIds.length;
-  const of = Int32Array.from(rows, (i) => (returns.task[i]! < 0 ? alone++ : returns.task[i]!));
-  const centre = mean(G);
-  const { se, clusters } = clusterVariance(G, of, alone);
+  const { G, of, alone, centre, se, clusters } = clustered(returns, rows);
   const total = returns.value.length;
   let aborted = 0;
   let withoutReward = 0;
@@ -104,6 +88,8 @@ function summary(returns: Returns, rows: Int32Array, stats: TaskStatistics, bina
     min: G.reduce((a, b) => Math.min(a, b)),
     max: G.reduce((a, b) => Math.max(a, b)),
     binary,
+    successRate: binary ? successRate(G) : null,
+    abortedAsZero: aborted === 0 ? null : withAborted(returns, rows, binary),
     episodes: total,
     withoutReward,
     aborted,
@@ -111,6 +97,33 @@ function summary(returns: Returns, rows: Int32Array, stats: TaskStatistics, bina
     missingTask,
   };
 }
+
+/** Returns of some rows with the cluster of each; an aborted episode counts as 0. */
+function clustered(returns: Returns, rows: Int32Array) {
+  const G = Float64Array.from(rows, (i) => (returns.aborted[i] === 1 ? 0 : returns.value[i]!)); // [n]
+  // An episode without a task is its own cluster, numbered after the tasks.
+  let alone = returns.taskIds.length;
+  const of = Int32Array.from(rows, (i) => (returns.task[i]! < 0 ? alone++ : returns.task[i]!));
+  return { G, of, alone, centre: mean(G), ...clusterVariance(G, of, alone) };
+}
+
+/** The same with aborted episodes among the rows. */
+function withAborted(returns: Returns, rows: Int32Array, binary: boolean): RewardSummary['abortedAsZero'] {
+  const used = new Uint8Array(returns.value.length);
+  for (const i of rows) used[i] = 1;
+  const all = Int32Array.from(used.keys()).filter((i) => used[i] === 1 || returns.aborted[i] === 1);
+  const { G, centre, se, clusters } = clustered(returns, all);
+  return {
+    mean: centre,
+    se: Number.isNaN(se) ? null : se,
+    interval: interval(centre, se, clusters - 1, 'CR1-t'),
+    n: G.length,
+    clusters,
+    successRate: binary ? successRate(G) : null,
+  };
+}
+
+const successRate = (G: Float64Array): number => G.reduce((k, g) => k + (isSuccess(g) ? 1 : 0), 0) / G.length;
 
 function theseTasks(
   G: Float64Array,
@@ -160,7 +173,7 @@ function trialSummary(trials: Int32Array): NonNullable<Description['trialsPerTas
 }
 
 function successes(stats: TaskStatistics): NonNullable<Description['successHistogram']> {
-  const of = stats.sum.filter((_, c) => stats.n[c]! > 0);
+  const of = stats.successes.filter((_, c) => stats.n[c]! > 0);
   return tally(of).map(([value, tasks]) => ({ successes: value, tasks }));
 }
 
@@ -169,47 +182,4 @@ function tally(values: Int32Array | Float64Array): [value: number, times: number
   const counts = new Map<number, number>();
   for (const v of values) counts.set(v, (counts.get(v) ?? 0) + 1);
   return [...counts].sort((a, b) => a[0] - b[0]);
-}
-
-function passHatK(stats: TaskStatistics): number[] {
-  let fewest = Infinity;
-  let tasks = 0;
-  for (const n of stats.n) {
-    if (n === 0) continue;
-    tasks++;
-    fewest = Math.min(fewest, n);
-  }
-  if (tasks === 0) return [];
-  const p = new Float64Array(stats.n.length).fill(1); // C(c, k) / C(n, k) = ∏_{i<k} (c − i)/(n − i)
-  const result: number[] = [];
-  for (let k = 1; k <= fewest; k++) {
-    for (let c = 0; c < p.length; c++) p[c]! *= Math.max(0, stats.sum[c]! - k + 1) / (stats.n[c]! - k + 1);
-    result.push(sumOf(p.length, (c) => (stats.n[c] === 0 ? 0 : p[c]!)) / tasks);
-  }
-  return result;
-}
-
-function policies(
-  returns: Returns,
-  rows: Int32Array,
-  calls: ReadonlyMap<string | null, ToolErrors>,
-): Description['policies'] {
-  const names = returns.policyNames;
-  const episodes = new Int32Array(names.length);
-  for (const code of returns.policy) episodes[code]!++;
-  const n = new Int32Array(names.length);
-  const sum = new Float64Array(names.length);
-  for (const i of rows) {
-    n[returns.policy[i]!]!++;
-    sum[returns.policy[i]!]! += returns.value[i]!;
-  }
-  return names
-    .map((policy, k) => ({
-      policy,
-      episodes: episodes[k]!,
-      n: n[k]!,
-      meanReward: n[k] === 0 ? null : sum[k]! / n[k]!,
-      toolErrors: calls.get(policy) ?? null,
-    }))
-    .sort((a, b) => b.episodes - a.episodes);
 }

@@ -1,8 +1,8 @@
 import { failure } from '../schema/error.ts';
 import type { Trajectories } from '../trajectories/trajectories.ts';
+import { ruleIndex } from './first-rule.ts';
 import { groupRows } from './group-rows.ts';
 import type { PolicyFile } from './policy-file.ts';
-import { ruleIndex } from './rule-index.ts';
 import { type TurnKey, turnKeys } from './turn-keys.ts';
 
 /** Which rule applies at each turn, and in which cell of the declared state the turn lies. */

@@ -1,8 +1,8 @@
 import { failure } from '../schema/error.ts';
 import { turnCovariate } from '../trajectories/covariate.ts';
 import type { Trajectories } from '../trajectories/trajectories.ts';
+import { type RuleKey, ruleIndex } from './first-rule.ts';
 import type { PolicyFile } from './policy-file.ts';
-import { type RuleKey, ruleIndex } from './rule-index.ts';
 
 /** One key of the rules, as a code of its value at every turn. */
 export interface TurnKey {

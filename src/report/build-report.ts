@@ -8,6 +8,7 @@ import { TurnwiseError } from '../schema/error.ts';
 import type { Report } from '../schema/report.ts';
 import type { Store } from '../store/store.ts';
 import { turnTexts } from '../trajectories/texts.ts';
+import { policyComparisons } from './comparisons.ts';
 import { firstLine } from './plain.ts';
 
 export interface ReportOptions {
@@ -18,13 +19,15 @@ export interface ReportOptions {
   readonly onProgress?: (what: string) => void;
 }
 
-/** Everything the report shows, as data: the description, the check, the critic, the audits. */
+/** Everything the report shows, as data: the description, the check, the policies paired by task, the critic, the audits. */
 export async function buildReport(store: Store, options: ReportOptions): Promise<Report> {
   const { title, targets = [], critic, onProgress } = options;
   onProgress?.('describe');
   const description = await describe(store);
   onProgress?.('check');
   const found = await check(store);
+  onProgress?.('compare');
+  const comparisons = await policyComparisons(store, description.policies);
   onProgress?.('credit');
   let run: CreditRun | null = null;
   let creditRefused: string | null = null;
@@ -41,6 +44,7 @@ export async function buildReport(store: Store, options: ReportOptions): Promise
     title,
     description,
     check: found,
+    comparisons,
     credit: run?.fit.report ?? null,
     creditRefused,
     examples: run ? await examples(store, run) : [],

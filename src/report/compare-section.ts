@@ -1,14 +1,28 @@
 import { greatest, least } from '../math/extremes.ts';
 import type { Comparison, OutcomeComparison } from '../schema/compare.ts';
-import { formatP, headline, powerWords, sideWords } from './compare-words.ts';
+import type { Report } from '../schema/report.ts';
+import { abortedWords, formatP, headline, powerWords, sideWords } from './compare-words.ts';
 import { warningsList } from './describe-section.ts';
 import { intervals } from './figures.ts';
 import { formatCount, formatInterval, formatNumber, formatShare } from './format.ts';
 import { figure, type Html, heading, list, paragraph, table } from './page.ts';
 import { plain } from './plain.ts';
 
+/** The policies of a store against each other, where they share tasks; a line where two do not. */
+export function comparisonSections(pairs: Report['comparisons']): Html[] {
+  return pairs.flatMap(({ a, b, comparison, refused }, k) => {
+    const id = k === 0 ? 'compare' : `compare-${k + 1}`;
+    return comparison
+      ? compareSection(comparison, id)
+      : [
+          heading(2, `${plain(b)} against ${plain(a)}`, id),
+          paragraph(`Not compared: ${plain(refused ?? 'no task in common')}`, 'note'),
+        ];
+  });
+}
+
 /** Two policies on the same tasks: the answer, every outcome, what the design could see. */
-export function compareSection(c: Comparison): Html[] {
+export function compareSection(c: Comparison, id = 'compare'): Html[] {
   const first = c.outcomes[0]!;
   const level = formatShare(c.config.level);
   const head = [
@@ -25,7 +39,7 @@ export function compareSection(c: Comparison): Html[] {
     'sign test',
   ];
   return [
-    heading(2, `${plain(c.b.selector)} against ${plain(c.a.selector)}`, 'compare'),
+    heading(2, `${plain(c.b.selector)} against ${plain(c.a.selector)}`, id),
     paragraph(headline(c), 'lead'),
     paragraph(
       `A is ${plain(c.a.selector)}: ${sideWords(c.a)}. B is ${plain(c.b.selector)}: ${sideWords(c.b)}. ` +
@@ -50,6 +64,7 @@ export function compareSection(c: Comparison): Html[] {
       ]),
       head.slice(1),
     ),
+    ...(abortedWords(c) === null ? [] : [paragraph(abortedWords(c)!)]),
     figure(
       intervals(c.outcomes.map(forestRow), 'B − A, in standard deviations of the difference of a task', {
         value: 0,

@@ -16,6 +16,14 @@ export function headline(c: Comparison): string {
   return `${o.better === 'higher' ? higher : lower} does better in ${o.outcome}: ${size}`;
 }
 
+/** The reward with the other denominator; null where nothing was aborted. */
+export function abortedWords(c: Comparison): string | null {
+  const z = c.abortedAsZero;
+  if (z === null) return null;
+  const { value, interval } = z.difference;
+  return `Aborted episodes counted as 0 instead of left out: ${z.outcome} ${formatNumber(z.a.pairedMean)} of A, ${formatNumber(z.b.pairedMean)} of B, B − A ${formatNumber(value)} ${formatInterval(interval)} over ${formatCount(z.tasks)} tasks; each by itself ${formatNumber(z.a.mean)} (n = ${formatCount(z.a.n)}) and ${formatNumber(z.b.mean)} (n = ${formatCount(z.b.n)}).`;
+}
+
 /** What the design could have seen, and what it would take; one sentence each. */
 export function powerWords(o: OutcomeComparison, power: number): string[] {
   const p = o.power;

@@ -3,6 +3,7 @@ import type { Description } from '../schema/describe.ts';
 import { bars, counts } from './figures.ts';
 import { counted, formatCount, formatInterval, formatNumber, formatShare, rateWords } from './format.ts';
 import { figure, type Html, heading, html, list, paragraph, table } from './page.ts';
+import { plain } from './plain.ts';
 import { warningLine } from './warning-line.ts';
 
 /** What is in the logs: counts, rewards with their uncertainty, endings, tools. */
@@ -43,6 +44,16 @@ export function describeSection(d: Description): Html[] {
                 ],
               ]
             : []),
+          ...(r.abortedAsZero
+            ? [
+                [
+                  'the same on new tasks, aborted episodes counted as 0',
+                  formatNumber(r.abortedAsZero.mean),
+                  formatNumber(r.abortedAsZero.se, 4),
+                  formatInterval(r.abortedAsZero.interval),
+                ],
+              ]
+            : []),
         ],
         ['mean', 'standard error', `${formatShare(r.interval?.level ?? 0.95)} interval`],
       ),
@@ -50,7 +61,10 @@ export function describeSection(d: Description): Html[] {
         (r.interval ? '' : 'No interval for new tasks: fewer than 5 tasks. ') +
           `Over ${formatCount(r.n)} of ${formatCount(r.episodes)} episodes in ${counted(r.clusters, 'task')}; left out: ` +
           `${formatCount(r.aborted)} aborted, ${formatCount(r.withoutReward)} without a reward. With episodes taken as ` +
-          `independent the standard error would be ${formatNumber(r.seNaive, 4)}.`,
+          `independent the standard error would be ${formatNumber(r.seNaive, 4)}.` +
+          (r.successRate === null
+            ? ''
+            : ` Success rate ${formatShare(r.successRate)}${r.abortedAsZero ? `, ${formatShare(r.abortedAsZero.successRate)} with aborted episodes counted as failures` : ''}.`),
         'note',
       ),
     );
@@ -83,6 +97,7 @@ export function describeSection(d: Description): Html[] {
         'How the episodes ended. "limit" is the task’s own turn limit.',
       ),
     );
+  parts.push(...policiesTable(d));
   if (d.tools.length > 0)
     parts.push(
       heading(3, 'Tools'),
@@ -100,6 +115,46 @@ export function describeSection(d: Description): Html[] {
       ),
     );
   return parts;
+}
+
+/** The policies by name; nothing where the logs name none. */
+function policiesTable(d: Description): Html[] {
+  if (d.policies.every((p) => p.policy === null)) return [];
+  const head = [
+    'policy',
+    'episodes',
+    'with a return',
+    'mean',
+    'success rate',
+    'aborted as 0',
+    'tool errors',
+    'pass^k',
+  ];
+  return [
+    heading(3, 'Policies'),
+    table(
+      head,
+      d.policies.map((p) => [
+        p.policy === null ? '(none)' : plain(p.policy),
+        formatCount(p.episodes),
+        formatCount(p.n),
+        formatNumber(p.meanReward),
+        formatShare(p.successRate),
+        p.abortedAsZero ? formatNumber(p.abortedAsZero.meanReward) : '–',
+        rateWords(p.toolErrors?.rate ?? null, p.toolErrors?.atLeast ?? null),
+        [
+          (p.passHatK ?? [])
+            .slice(0, 8)
+            .map((x) => formatNumber(x))
+            .join(', ') || '–',
+          p.passHatKReason === null ? '' : `(${p.passHatKReason})`,
+        ]
+          .filter(Boolean)
+          .join(' '),
+      ]),
+      head.slice(1, 7),
+    ),
+  ];
 }
 
 /** What is wrong with the logs. */

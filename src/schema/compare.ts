@@ -184,6 +184,16 @@ export const OutcomeComparison = z.strictObject({
 });
 export type OutcomeComparison = z.infer<typeof OutcomeComparison>;
 
+/** The reward once more, with the other denominator. */
+export const AbortedAsZero = z.strictObject({
+  outcome: OutcomeName.describe('success or return.'),
+  tasks: count.describe('Tasks with the outcome under both policies.'),
+  a: PolicyOutcome,
+  b: PolicyOutcome,
+  difference: PairedDifference,
+});
+export type AbortedAsZero = z.infer<typeof AbortedAsZero>;
+
 /** What `turnwise compare --json` prints. */
 export const Comparison = z.strictObject({
   store: z.string(),
@@ -197,6 +207,9 @@ export const Comparison = z.strictObject({
     note: z.string(),
   }),
   outcomes: z.array(OutcomeComparison).min(1).describe('The primary one first.'),
+  abortedAsZero: AbortedAsZero.nullable().describe(
+    'The reward with aborted episodes counted as 0, where `outcomes` leave them out; null: none was aborted, or the reward is not compared.',
+  ),
   absent: z
     .array(z.strictObject({ outcome: OutcomeName, reason: z.string() }))
     .describe('Not compared, and why.'),

@@ -36,7 +36,21 @@ export const RewardSummary = z.strictObject({
     .describe('The second estimand; null unless every episode has a task and every task two returns.'),
   min: z.number(),
   max: z.number(),
-  binary: z.boolean().describe('Whether every return is 0 or 1.'),
+  binary: z.boolean().describe('Whether every return is 0 or 1, within 1e-6.'),
+  successRate: share.nullable().describe('Share of the n whose return is 1 within 1e-6; null unless binary.'),
+  abortedAsZero: z
+    .strictObject({
+      mean: z.number(),
+      se: z.number().nullable().describe('CR1, as above.'),
+      interval: Interval.nullable(),
+      n: count.describe('Episodes with a return, and aborted ones.'),
+      clusters: count,
+      successRate: share.nullable(),
+    })
+    .nullable()
+    .describe(
+      'The other denominator: aborted episodes counted as 0, as some harnesses do; null: there are none.',
+    ),
   episodes: count.describe('The other denominator: all episodes, with and without a return.'),
   withoutReward: count.describe('Not aborted, and no reward anywhere: out of the statistics, not 0.'),
   aborted: count.describe('Out of the statistics whatever they hold.'),
@@ -87,13 +101,32 @@ export const Description = z.strictObject({
   passHatK: z
     .array(share)
     .nullable()
-    .describe('pass^k, k = 1 … fewest trials: mean over tasks of C(successes, k) / C(trials, k).'),
+    .describe(
+      'pass^k, k = 1 … fewest trials: mean over tasks of C(successes, k) / C(trials, k). null where several policies share the store: see `policies`.',
+    ),
+  passHatKReason: z.string().nullable().describe('Why `passHatK` is null; null: it is not.'),
   policies: z.array(
     z.strictObject({
       policy: z.string().nullable(),
       episodes: count,
       n: count.describe('With a return.'),
       meanReward: z.number().nullable(),
+      successRate: share.nullable().describe('null unless every return of the store is 0 or 1.'),
+      aborted: count,
+      abortedAsZero: z
+        .strictObject({ n: count, meanReward: z.number(), successRate: share.nullable() })
+        .nullable()
+        .describe('With aborted episodes counted as 0; null: none was aborted.'),
+      passHatK: z
+        .array(share)
+        .nullable()
+        .describe('pass^k over its own trials, k = 1 … fewest trials of a task it has tried.'),
+      passHatKReason: z
+        .string()
+        .nullable()
+        .describe(
+          'Why there is none, or none for a larger k that another policy or the store has trials for.',
+        ),
       toolErrors: ToolErrors.nullable().describe('null: no turn.'),
     }),
   ),

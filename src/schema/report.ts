@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Audit } from './audit.ts';
 import { Check } from './check.ts';
+import { Comparison } from './compare.ts';
 import { CriticReport, EpisodeCredit } from './credit.ts';
 import { Description } from './describe.ts';
 
@@ -9,6 +10,16 @@ export const Report = z.strictObject({
   title: z.string(),
   description: Description,
   check: Check,
+  comparisons: z
+    .array(
+      z.strictObject({
+        a: z.string(),
+        b: z.string(),
+        comparison: Comparison.nullable(),
+        refused: z.string().nullable().describe('Why the two are not compared.'),
+      }),
+    )
+    .describe('The named policy with most episodes against the next four, paired by task.'),
   credit: CriticReport.nullable().describe('null: no critic could be fitted, see `creditRefused`.'),
   creditRefused: z.string().nullable(),
   examples: z

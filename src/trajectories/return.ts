@@ -25,6 +25,15 @@ export const LARGEST_REWARD = 1e100;
 /** Whether a reward can be summed; NaN stands for none and can. */
 export const isUsable = (reward: number): boolean => !(Math.abs(reward) > LARGEST_REWARD);
 
+/** Rewards are logged as float32 or as a mean of parts: what is off 1 or 0 by less is 1 or 0. */
+const SUCCESS_TOLERANCE = 1e-6;
+
+/** Whether a return is a success: 1, within 1e-6. The one place that says so. */
+export const isSuccess = (G: number): boolean => Math.abs(G - 1) <= SUCCESS_TOLERANCE;
+
+/** Whether a return is a success or a failure, 1 or 0 within 1e-6: an outcome that counts can be made of. */
+export const isBinary = (G: number): boolean => isSuccess(G) || Math.abs(G) <= SUCCESS_TOLERANCE;
+
 /** G of each episode of the view, [N]; NaN where it is undefined. O(turns). */
 export function episodeReturn(t: Trajectories): Float64Array {
   const G = new Float64Array(t.index.length);

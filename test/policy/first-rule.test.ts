@@ -1,9 +1,9 @@
 import { fc, test as property } from '@fast-check/vitest';
 import { expect, test } from 'vitest';
+import { ruleIndex } from '../../src/policy/first-rule.ts';
 import { groupRows } from '../../src/policy/group-rows.ts';
 import { matchRules } from '../../src/policy/match-rules.ts';
 import { checkPolicyFile } from '../../src/policy/read-policy-file.ts';
-import { ruleIndex } from '../../src/policy/rule-index.ts';
 import { trajectoriesOf } from '../helpers/agent-turns.ts';
 
 type When = Record<string, number | number[]>;
