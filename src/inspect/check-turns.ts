@@ -1,5 +1,6 @@
 import { LARGEST_REWARD } from '../trajectories/return.ts';
 import { usableSql } from '../trajectories/return-sql.ts';
+import { CALL_COUNTS } from './call-counts.ts';
 import { offending, type Rule } from './rule.ts';
 
 /** Fewer values than this say nothing about a column as a whole. */
@@ -212,11 +213,9 @@ export const TURN_RULES: readonly Rule[] = [
     fix: 'Log error: true or false on each call; a rate leaves the unknown ones out, and where successes are not marked it is a lower bound.',
     sql: offending({
       turn: 'turn',
-      value: 'any_value(c.name)',
-      n: 'count(*)',
-      from: `FROM (SELECT episode, turn, unnest(from_json(tool_calls, '[{"name": "VARCHAR", "error": "BOOLEAN"}]')) AS c
-          FROM turns WHERE tool_calls IS NOT NULL)
-        WHERE c.error IS NULL GROUP BY episode, turn`,
+      value: 'any_value(name)',
+      n: 'sum(n)',
+      from: `FROM ${CALL_COUNTS} WHERE error IS NULL GROUP BY episode, turn`,
     }),
   },
   {

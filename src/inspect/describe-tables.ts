@@ -2,6 +2,7 @@ import type { Description, Spread } from '../schema/describe.ts';
 import { queryRows } from '../store/query.ts';
 import type { Store } from '../store/store.ts';
 import { type Column, TABLES, type TableName } from '../store/tables.ts';
+import { CALL_COUNTS } from './call-counts.ts';
 import { type CallCounts, toolErrors } from './tool-errors.ts';
 
 type Row = Record<string, unknown>;
@@ -77,11 +78,9 @@ const VERSIONS = `
 
 const TOOLS = `
   SELECT tool, to_json(list({failed: failed, worked: calls - failed - unknown, unknown: unknown}))::VARCHAR AS files FROM (
-    SELECT call.name AS tool, count(*)::INTEGER AS calls, (count(*) FILTER (call.error))::INTEGER AS failed,
-      (count(*) FILTER (call.error IS NULL))::INTEGER AS unknown
-    FROM (SELECT episode, unnest(from_json(tool_calls, '[{"name": "VARCHAR", "error": "BOOLEAN"}]')) AS call
-      FROM turns WHERE tool_calls IS NOT NULL) JOIN episodes USING (episode)
-    GROUP BY tool, source)
+    SELECT name AS tool, sum(n)::BIGINT AS calls, coalesce(sum(n) FILTER (error), 0)::BIGINT AS failed,
+      coalesce(sum(n) FILTER (error IS NULL), 0)::BIGINT AS unknown
+    FROM ${CALL_COUNTS} JOIN episodes USING (episode) GROUP BY tool, source)
   GROUP BY tool ORDER BY sum(calls) DESC, tool LIMIT 50`;
 
 /** Mean and quantiles of one numeric column of a table or a subquery; null where it has no value. */
