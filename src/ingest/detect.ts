@@ -9,9 +9,9 @@ const RECORDS = 20;
 
 /**
  * The format of a file from its first bytes: by magic number, else by asking every format about the
- * first records that parse; undefined where none knows it.
+ * first records that parse; undefined where none knows it. `wholeLine`: the bytes hold at least one line to its end.
  */
-export function detectFormat(path: string, head: Uint8Array): FormatName | undefined {
+export function detectFormat(path: string, head: Uint8Array, wholeLine = true): FormatName | undefined {
   const magic = Buffer.from(head.subarray(0, 6)).toString('latin1');
   if (magic.startsWith('PAR1')) return 'parquet';
   if (magic === 'ARROW1' || magic.startsWith('\xff\xff\xff\xff')) return 'arrow';
@@ -25,7 +25,7 @@ export function detectFormat(path: string, head: Uint8Array): FormatName | undef
     }
   if (best) return best.name;
   // A canonical log whose first lines are all broken still has its name.
-  if (records.length === 0 && /\.(jsonl|ndjson)(\.gz|\.zst)?$/i.test(path)) return 'canonical';
+  if (wholeLine && records.length === 0 && /\.(jsonl|ndjson)(\.gz|\.zst)?$/i.test(path)) return 'canonical';
   return undefined;
 }
 

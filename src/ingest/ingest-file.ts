@@ -170,7 +170,7 @@ async function formatOf(
   const { head, chunks } = await peek(bytes, HEAD_BYTES);
   if (head.every(isSpace)) return { format: null, chunks };
   if (options.format !== 'auto') return { format: options.format, chunks };
-  const format = detectFormat(path, head);
+  const format = detectFormat(path, head, head.length < HEAD_BYTES || head.includes(NEWLINE));
   if (format !== undefined) return { format, chunks };
   const wide = await peek(chunks, WIDE_HEAD_BYTES);
   const found = wide.head.length > head.length ? detectFormat(path, wide.head) : undefined;
@@ -183,6 +183,8 @@ async function formatOf(
     });
   return { format: found, chunks: wide.chunks };
 }
+
+const NEWLINE = 10;
 
 function isSpace(byte: number): boolean {
   return byte === 32 || (byte >= 9 && byte <= 13);

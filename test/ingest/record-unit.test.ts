@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { detectFormat } from '../../src/ingest/detect.ts';
+import { detectFormat, HEAD_BYTES } from '../../src/ingest/detect.ts';
 import { ingest } from '../../src/ingest/ingest.ts';
 import { layout } from '../../src/ingest/record-unit.ts';
 import { queryRows } from '../../src/store/query.ts';
@@ -98,5 +98,23 @@ test.skipIf(!existsSync(found))('conversations of public logs (skipped: ../share
     const text = readFileSync(join(found, name), 'utf8');
     expect(detectFormat(name, Buffer.from(text))).toBe('chat');
     expect((await stored(text, name)).file).toMatchObject({ format: 'chat', episodes: n, rejects: 0 });
+  }
+});
+
+test('a first line longer than the bytes looked at first is recognised by what it holds', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'turnwise-long-line-'));
+  const store = await openStore(':memory:', { mode: 'create', threads: 1 });
+  try {
+    const messages = [
+      { role: 'user', content: 'x'.repeat(HEAD_BYTES + 1) },
+      { role: 'assistant', content: 'done' },
+    ];
+    const path = join(folder, 'long.jsonl');
+    writeFileSync(path, `${JSON.stringify({ id: 'a', messages })}\n`);
+    const { files } = await ingest(store, [path]);
+    expect(files[0]).toMatchObject({ format: 'chat', episodes: 1, rejects: 0 });
+  } finally {
+    store.close();
+    rmSync(folder, { recursive: true, force: true });
   }
 });
