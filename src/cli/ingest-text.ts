@@ -58,6 +58,7 @@ function mostlyRejected(file: IngestedFile): boolean {
 function fileLine(file: IngestedFile): string {
   const { format, status, episodes, turns, scores, rejects, duplicates, rewardsJoined } = file;
   if (status === 'known') return knownLine(file);
+  if (status === 'part') return `${format}, part of another file's episode: nothing added`;
   if (status === 'empty') return 'empty: nothing added';
   if (status === 'failed') return 'failed: nothing added';
   if (status === 'refused') return `${format}, refused: ${counted(rejects, 'reject')}, nothing kept`;

@@ -1,4 +1,4 @@
-import { ingest, MAX_RECORD_MB } from '../ingest/ingest.ts';
+import { ingestInputs, MAX_RECORD_MB } from '../ingest/ingest.ts';
 import { findInputs } from '../ingest/inputs.ts';
 import { FORMAT_NAMES, type FormatName } from '../ingest/log-format.ts';
 import { failure } from '../schema/error.ts';
@@ -61,14 +61,15 @@ export const ingestCommand: Command = {
     const format = formatOf(text(values, 'format'));
     const maxRecordMb = whole(values, 'max-record-mb', 1);
     // Before the store is made: a mistyped name leaves nothing behind.
-    const paths = await findInputs(positionals);
     const path = text(values, 'store')!;
+    const rewards = text(values, 'rewards');
+    const inputs = await findInputs(positionals, { store: path, rewards });
     const { result, kept } = await withCreatedStore(path, { memoryLimit: '256MB' }, io, (store, keep) =>
-      ingest(store, paths, {
+      ingestInputs(store, inputs, {
         format,
         maxRecordMb,
         strict: values.strict === true,
-        rewards: text(values, 'rewards'),
+        rewards,
         idPrefix: text(values, 'id-prefix'),
         stdin: io.stdin,
         onProgress: ({ path, records, bytes }) =>

@@ -6,7 +6,7 @@ import type { Batch } from '../store/batch.ts';
 import { queryRows } from '../store/query.ts';
 import type { Store } from '../store/store.ts';
 import { transaction } from '../store/transaction.ts';
-import { hashContent, hashFile, openBytes } from './byte-source.ts';
+import { type ByteSource, hashContent, hashFile, openBytes } from './byte-source.ts';
 import { detectFormat, HEAD_BYTES } from './detect.ts';
 import type { IdSet } from './id-set.ts';
 import { STDIN } from './inputs.ts';
@@ -34,6 +34,11 @@ export interface FileOptions {
   /** Goes before every episode_id; '' for none. */
   readonly prefix: string;
   readonly stdin: NodeJS.ReadableStream;
+  /** Every file of the call, and what formats keep of them for it. */
+  readonly given: readonly string[];
+  readonly memo: Map<string, unknown>;
+  /** A file of scores is not read yet: episodes may follow. */
+  readonly postponeScores: boolean;
   /** Every episode_id of the store; grows. Asked for only where a file has episodes to add. */
   ids(): Promise<IdSet>;
   onProgress(episodes: number, bytes: number): void;
@@ -43,6 +48,11 @@ export interface FileOptions {
 export interface FileOutcome {
   readonly file: IngestedFile;
   readonly notes: FileNotes;
+}
+
+/** A file that is read once the others of the call are. */
+export interface Postponed {
+  read(): Promise<FileOutcome>;
 }
 
 type Identity = Pick<IngestedFile, 'path' | 'format' | 'bytes'> & {
@@ -61,8 +71,7 @@ export async function ingestFile(
   path: string,
   options: FileOptions,
   again?: KnownSource,
-): Promise<FileOutcome> {
-  const { join } = options;
+): Promise<FileOutcome | Postponed> {
   const isFile = path !== STDIN;
   const size = isFile ? sizeOf(path) : 0;
   if (isFile && again === undefined && (await sameSize(store, size))) {
@@ -74,6 +83,25 @@ export async function ingestFile(
   const { format, chunks } = await formatOf(path, source.chunks, options);
   if (format === null)
     return nothing({ path, format, sha256: source.sha256(), bytes: source.bytes }, 'empty');
+  const opened = { source, format, chunks };
+  if (format !== 'scores' || !options.postponeScores) return readOpened(store, path, opened, options, again);
+  if (!isFile) return { read: () => readOpened(store, path, opened, options) };
+  // Thousands of files of scores are not held open.
+  for await (const _ of chunks) break;
+  const now = { ...options, postponeScores: false };
+  return { read: () => ingestFile(store, path, now) as Promise<FileOutcome> };
+}
+
+async function readOpened(
+  store: Store,
+  path: string,
+  { source, format, chunks }: { source: ByteSource; format: FormatName; chunks: AsyncIterable<Uint8Array> },
+  options: FileOptions,
+  again?: KnownSource,
+): Promise<FileOutcome> {
+  const { join } = options;
+  const isFile = path !== STDIN;
+  const size = isFile ? sizeOf(path) : 0;
   const whole = isFile && WHOLE.has(format);
   const hashed = whole ? stateOf(path) : undefined;
   const hashes = whole ? await hashContent(path) : undefined;
@@ -112,7 +140,8 @@ export async function ingestFile(
       const there = again ? undefined : await knownSource(store, 'content_sha256', is.contentSha256);
       if (there) undo(there);
       const { rejects, duplicates, conflicts, firstRejects } = counts;
-      if (counts.episodes + counts.scores + rejects + duplicates === 0) undo(nothing(is, 'empty'));
+      if (counts.episodes + counts.scores + rejects + duplicates === 0)
+        undo(nothing(is, counts.parts > 0 ? 'part' : 'empty'));
       if (options.strict && rejects > 0)
         undo(nothing(is, 'refused', { rejects, duplicates, conflicts, firstRejects }));
       await forgetFruitless(store, is.contentSha256);
@@ -148,7 +177,7 @@ async function known(
   const conflicts = await conflictsOf(store, source.source);
   const prefix = await prefixOf(store, source.source);
   if (conflicts > 0 && options.prefix !== '' && options.prefix !== prefix && is.path !== STDIN)
-    return ingestFile(store, is.path, options, source);
+    return ingestFile(store, is.path, { ...options, postponeScores: false }, source) as Promise<FileOutcome>;
   const rewardsJoined = join
     ? await transaction(store, () => joinKnown(store, source.source, join, prefix || options.prefix))
     : 0;
@@ -170,6 +199,12 @@ async function formatOf(
   const { head, chunks } = await peek(bytes, HEAD_BYTES);
   if (head.every(isSpace)) return { format: null, chunks };
   if (options.format !== 'auto') return { format: options.format, chunks };
+  if (Buffer.from(head.subarray(8, 12)).toString('latin1') === 'DUCK')
+    throw failure({
+      subject: path === STDIN ? 'standard input' : path,
+      wrong: 'is a DuckDB file, a store perhaps, and no log',
+      fix: 'For what another store holds: "turnwise export", then "turnwise import".',
+    });
   const format = detectFormat(path, head, head.length < HEAD_BYTES || head.includes(NEWLINE));
   if (format !== undefined) return { format, chunks };
   const wide = await peek(chunks, WIDE_HEAD_BYTES);
@@ -261,6 +296,7 @@ function nothing(
     rejects: 0,
     duplicates: 0,
     conflicts: 0,
+    parts: 0,
     knownAs: null,
     rewardsJoined: 0,
     firstRejects: [],

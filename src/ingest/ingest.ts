@@ -4,8 +4,8 @@ import type { Warning } from '../schema/warning.ts';
 import { scan } from '../store/query.ts';
 import type { Store } from '../store/store.ts';
 import { type IdSet, idSet } from './id-set.ts';
-import { type FileOutcome, failed, ingestFile } from './ingest-file.ts';
-import { findInputs } from './inputs.ts';
+import { type FileOutcome, failed, ingestFile, type Postponed } from './ingest-file.ts';
+import { findInputs, type Inputs } from './inputs.ts';
 import { FORMAT_NAMES, type FormatName } from './log-format.ts';
 import { noteCounts, noteMessage } from './notes.ts';
 import { type RewardJoin, readRewards, unmatchedKeys } from './rewards.ts';
@@ -40,15 +40,28 @@ export const MAX_RECORD_MB = 64;
 
 /**
  * Reads log files into a store: names, globs, or `-`; gzip and Zstandard too. One transaction a file;
- * a file known by its content adds nothing but rewards that its episodes lack. A file that cannot be read, or
- * is not recognised, has status `failed` and its error in the result; the others go on. Memory does not grow with the files, but for eight to
- * sixteen bytes an episode that tell whether its name is taken.
+ * a file known by its content adds nothing but rewards that its episodes lack. Scores are read after all episodes of the
+ * call. A file that cannot be read, or is not recognised, has status `failed` and its error in the result; the others go
+ * on. Memory does not grow with the files, but for eight to sixteen bytes an episode that tell whether its name is taken.
  * @throws failures: a missing input, rewards that cannot be read, the store itself (a full disk, another writer).
  *   Files before that stay ingested.
  */
 export async function ingest(
   store: Store,
   inputs: readonly string[],
+  options: IngestOptions = {},
+): Promise<IngestResult> {
+  return ingestInputs(
+    store,
+    await findInputs(inputs, { store: store.path, rewards: options.rewards }),
+    options,
+  );
+}
+
+/** The same, of inputs that have been found. */
+export async function ingestInputs(
+  store: Store,
+  { paths, unreadable, own }: Inputs,
   options: IngestOptions = {},
 ): Promise<IngestResult> {
   const { format = 'auto', strict = false, maxRecordMb = MAX_RECORD_MB } = options;
@@ -60,11 +73,28 @@ export async function ingest(
       expected: `auto, ${FORMAT_NAMES.join(', ')}`,
       exitCode: 2,
     });
-  const paths = await findInputs(inputs);
   const join = options.rewards === undefined ? undefined : await readRewards(options.rewards);
   let ids: Promise<IdSet> | undefined;
   const outcomes: FileOutcome[] = [];
-  for (const path of paths) {
+  /** Scores, whose episodes may come with a later file. */
+  const postponed: { readonly k: number; readonly read: Postponed['read'] }[] = [];
+  const memo = new Map<string, unknown>();
+  const told = async <T>(path: string, reading: Promise<T>): Promise<T | FileOutcome> =>
+    reading.catch((error: unknown) => {
+      // What is wrong with the store is wrong for every file.
+      if (!(error instanceof TurnwiseError) || error.message.startsWith(`${store.path}: `)) throw error;
+      return failed(path, error.message);
+    });
+  const done = (k: number, outcome: FileOutcome) => {
+    outcomes[k] = outcome;
+    options.onFile?.(outcome.file);
+  };
+  for (const [k, path] of paths.entries()) {
+    const wrong = unreadable.get(path);
+    if (wrong !== undefined) {
+      done(k, failed(path, wrong));
+      continue;
+    }
     const reading = ingestFile(store, path, {
       format,
       strict,
@@ -72,17 +102,17 @@ export async function ingest(
       join,
       prefix: options.idPrefix ?? '',
       stdin: options.stdin ?? process.stdin,
+      given: paths,
+      memo,
+      postponeScores: k < paths.length - 1,
       ids: () => (ids ??= storedIds(store)),
       onProgress: (records, bytes) => options.onProgress?.({ path, records, bytes }),
     });
-    const outcome = await reading.catch((error: unknown) => {
-      // What is wrong with the store is wrong for every file.
-      if (!(error instanceof TurnwiseError) || error.message.startsWith(`${store.path}: `)) throw error;
-      return failed(path, error.message);
-    });
-    outcomes.push(outcome);
-    options.onFile?.(outcome.file);
+    const outcome = await told(path, reading);
+    if ('read' in outcome) postponed.push({ k, read: outcome.read });
+    else done(k, outcome);
   }
+  for (const { k, read } of postponed) done(k, (await told(paths[k]!, read())) as FileOutcome);
   const files = outcomes.map((o) => o.file);
   const total = (name: 'episodes' | 'turns' | 'scores' | 'rejects' | 'duplicates' | 'conflicts') =>
     files.reduce((n, f) => n + f[name], 0);
@@ -95,7 +125,7 @@ export async function ingest(
     rejects: total('rejects'),
     duplicates: total('duplicates'),
     conflicts: total('conflicts'),
-    warnings: warningsOf(outcomes, files, join),
+    warnings: warningsOf(outcomes, files, join, own),
   };
 }
 
@@ -112,8 +142,12 @@ function warningsOf(
   outcomes: readonly FileOutcome[],
   files: readonly IngestedFile[],
   join: RewardJoin | undefined,
+  own: readonly string[],
 ): Warning[] {
-  const warnings: Warning[] = [];
+  const warnings: Warning[] = own.map((path) => ({
+    code: 'own-file-skipped',
+    message: `${path}: is the store that is written, or its reward file: not read as a log`,
+  }));
   const warn = (code: string, count: number, one: string, many: string) => {
     if (count > 0) warnings.push({ code, message: count === 1 ? one : many, count });
   };
@@ -140,6 +174,7 @@ function warningsOf(
   );
   const noticed = noteCounts();
   for (const { notes } of outcomes) noticed.add(notes.noticed);
+  noticed.add(join?.notes);
   for (const note of noticed.list()) {
     const message = noteMessage(note);
     warn(note.code, note.count!, message, message);

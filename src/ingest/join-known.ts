@@ -51,8 +51,9 @@ async function joinRows(
   prefix: string,
 ): Promise<number> {
   const changes = rows.flatMap((row) => changeOf(row, join, prefix) ?? []);
-  if (changes.length > 0) await store.connection.run(UPDATE, [JSON.stringify(changes)]);
-  return changes.length;
+  if (changes.length > 0)
+    await store.connection.run(UPDATE, [JSON.stringify(changes.map((change) => change.columns))]);
+  return changes.filter((change) => change.joined).length;
 }
 
 const text = (key: string) =>
@@ -60,38 +61,49 @@ const text = (key: string) =>
 /** What `joinReward` asks of an episode; of its turns only whether they pay. */
 const episodesSql = (where: string, most = Number.MAX_SAFE_INTEGER) => `
   SELECT e.*, t.paid FROM (
-    SELECT episode, episode_id, task_id, ending, ending_assumed, reward, rewards, ${text('session_id')}, ${text('trial_name')}
+    SELECT episode, episode_id, task_id, ending, ending_assumed, reward, rewards, ${text('session_id')}, ${text('trial_name')},
+      json_exists(meta, '$.exception') AS has_exception
     FROM episodes WHERE ${where} ORDER BY episode LIMIT ${most}) e
   LEFT JOIN (SELECT episode, max(abs(reward)) AS paid FROM turns WHERE reward IS NOT NULL GROUP BY episode) t USING (episode)
   ORDER BY episode`;
+/** The text of meta as it is, to the last digit, with the exception at its end. */
+const metaWith = (exception: string) => `CASE WHEN ${exception} IS NULL THEN meta
+  WHEN meta IS NULL OR meta = '{}' THEN '{"exception":' || ${exception} || '}'
+  ELSE left(meta, length(meta) - 1) || ',"exception":' || ${exception} || '}' END`;
 const UPDATE = `
-  UPDATE episodes SET reward = c.reward, rewards = c.rewards, task_id = c.task_id, ending = c.ending, ending_assumed = c.ending_assumed
+  UPDATE episodes SET meta = ${metaWith('c.exception')}, reward = c.reward, rewards = c.rewards, task_id = c.task_id, ending = c.ending, ending_assumed = c.ending_assumed
   FROM (SELECT unnest(from_json($1, '[{"episode": "BIGINT", "reward": "DOUBLE", "rewards": "VARCHAR", "task_id": "VARCHAR",
-    "ending": "VARCHAR", "ending_assumed": "BOOLEAN"}]'), recursive := true)) c WHERE episodes.episode = c.episode`;
+    "ending": "VARCHAR", "ending_assumed": "BOOLEAN", "exception": "VARCHAR"}]'), recursive := true)) c WHERE episodes.episode = c.episode`;
 
-/** The columns of an episode once its reward is joined; undefined: nothing changes. */
-function changeOf(row: Record<string, unknown>, join: RewardJoin, prefix: string): object | undefined {
+/** The columns of an episode once its reward is joined, and whether more than an exception came; undefined: nothing changes. */
+function changeOf(
+  row: Record<string, unknown>,
+  join: RewardJoin,
+  prefix: string,
+): { readonly columns: object; readonly joined: boolean } | undefined {
   const before = stored(row, prefix);
   const after = joinReward(before, join);
   if (after === before) return undefined;
   const reward = after.reward ?? null;
   const rewards = after.rewards ?? null;
+  const exception = row.has_exception === true ? undefined : after.meta?.exception;
   const ending = after.ending ?? episodeEnding(Episode.parse(after));
-  if (
-    reward === row.reward &&
-    (rewards === null) === (row.rewards === null) &&
-    after.task_id === row.task_id &&
-    ending === row.ending
-  )
-    return undefined;
-  return {
+  const joined =
+    reward !== row.reward ||
+    (rewards === null) !== (row.rewards === null) ||
+    after.task_id !== row.task_id ||
+    ending !== row.ending;
+  if (!joined && exception === undefined) return undefined;
+  const columns = {
     episode: row.episode,
     reward,
     rewards: rewards === null ? null : jsonText(Episode.shape.rewards.parse(rewards)),
     task_id: after.task_id,
     ending,
     ending_assumed: after.ending === undefined,
+    exception: exception === undefined ? null : jsonText(exception),
   };
+  return { columns, joined };
 }
 
 /** As the log has it: the reward file knows nothing of the prefix that the store's name begins with. */

@@ -18,7 +18,10 @@ export interface LogFormat {
   readonly units: readonly Unit[];
   /** How sure, 0 (no) to 1 (certain), from the first record parsed and the path of the file. */
   recognise(first: unknown, path: string): number;
-  /** Episodes of one parsed record, in canonical input form. Throws RecordError for a bad record. */
+  /**
+   * Episodes of one parsed record, in canonical input form; none: the record is read with another file. Throws
+   * RecordError for a bad record.
+   */
   read(record: unknown, context: RecordContext): readonly FormatEpisode[] | Promise<readonly FormatEpisode[]>;
 }
 
@@ -35,6 +38,10 @@ export interface RecordContext {
   /** Number of the record in the file, from 0. */
   readonly ordinal: number;
   readonly source: { readonly sha256: string };
+  /** Every file of the call. */
+  readonly given: readonly string[];
+  /** What formats learn of these files and keep for the call, under names of their own. */
+  readonly memo: Map<string, unknown>;
   /** JSON of a file beside this one, for continuations; a path that leaves the folder is refused. */
   readSibling(ref: string): Promise<unknown>;
 }

@@ -20,6 +20,8 @@ export interface ParsedBlock {
   readonly rejects: readonly Reject[];
   /** Of the records kept; absent: none. */
   readonly notes?: readonly FormatNote[];
+  /** Records that are read with another file; absent: none. */
+  readonly parts?: number;
 }
 
 /** Fills in what is not in the log itself; the reward of a benchmark's own report, for instance. */

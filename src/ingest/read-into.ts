@@ -40,6 +40,8 @@ export interface OpenFile {
   readonly join?: RewardJoin | undefined;
   /** Goes before every episode_id; '' for none. */
   readonly prefix: string;
+  readonly given: readonly string[];
+  readonly memo: Map<string, unknown>;
   /** Bytes read so far. */
   bytes(): number;
   ids(): Promise<IdSet>;
@@ -48,7 +50,15 @@ export interface OpenFile {
 
 export type FileCounts = Pick<
   IngestedFile,
-  'episodes' | 'turns' | 'scores' | 'rejects' | 'duplicates' | 'conflicts' | 'rewardsJoined' | 'firstRejects'
+  | 'episodes'
+  | 'turns'
+  | 'scores'
+  | 'rejects'
+  | 'duplicates'
+  | 'conflicts'
+  | 'parts'
+  | 'rewardsJoined'
+  | 'firstRejects'
 >;
 
 /** What of a file is worth a warning. */
@@ -90,7 +100,16 @@ export async function readInto(
     }
     const { scores, positive } = writer;
     return {
-      counts: { episodes: 0, turns: 0, scores, duplicates: 0, conflicts: 0, rewardsJoined: 0, ...given() },
+      counts: {
+        episodes: 0,
+        turns: 0,
+        scores,
+        duplicates: 0,
+        conflicts: 0,
+        parts: 0,
+        rewardsJoined: 0,
+        ...given(),
+      },
       notes: { endingsAssumed: 0, replaced: 0, positive, noticed: [] },
     };
   }
@@ -100,12 +119,14 @@ export async function readInto(
   const writer = episodeWriter(store, { source, firstEpisode, ids: await file.ids(), prefix, join });
   let endingsAssumed = 0;
   let positive = 0;
+  let parts = 0;
   const noticed = noteCounts();
   for await (const parsed of await episodeBlocks(file)) {
     await rejects.add(parsed.rejects);
     if (!lost()) await rejects.add(await writer.write(parsed.block));
     if (CANONICAL.has(file.format)) endingsAssumed += parsed.block.endingsAssumed;
     positive += parsed.block.positive;
+    parts += parsed.parts ?? 0;
     noticed.add(parsed.notes);
     if (parsed.block.timesLeftOut > 0)
       noticed.add([{ code: 'field-left-out', about: TIMES, count: parsed.block.timesLeftOut }]);
@@ -113,7 +134,7 @@ export async function readInto(
   }
   const { episodes, turns, duplicates, conflicts, rewardsJoined, replaced } = writer;
   return {
-    counts: { episodes, turns, scores: 0, duplicates, conflicts, rewardsJoined, ...given() },
+    counts: { episodes, turns, scores: 0, duplicates, conflicts, parts, rewardsJoined, ...given() },
     notes: { endingsAssumed, replaced, positive, noticed: noticed.list() },
   };
 }

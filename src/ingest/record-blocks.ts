@@ -25,6 +25,9 @@ export interface RecordFile {
   readonly chunks: AsyncIterable<Uint8Array>;
   readonly maxBytes: number;
   readonly amend?: Amend | undefined;
+  /** Every file of the call. */
+  readonly given: readonly string[];
+  readonly memo: Map<string, unknown>;
 }
 
 /** One record of a file, or what kept it from being read. */
@@ -38,6 +41,7 @@ export async function* recordBlocks(file: RecordFile, format: LogFormat): AsyncG
   let columns = episodeColumns();
   let rejects: Reject[] = [];
   let notes = noteCounts();
+  let parts = 0;
   let bytes = 0;
   let ordinal = 0;
   const { head, chunks } = await peek(file.chunks, format.units.length > 1 ? HEAD_BYTES : 0);
@@ -48,6 +52,7 @@ export async function* recordBlocks(file: RecordFile, format: LogFormat): AsyncG
       const value = parseJson(record.bytes);
       const found = await format.read(value, contextOf(file, ordinal));
       addEpisodes(columns, found, record, file.amend);
+      if (found.length === 0) parts++;
       for (const episode of found) notes.add(episode.notes);
     } catch (error) {
       rejects.push(rejected(error, record.bytes, record));
@@ -55,13 +60,14 @@ export async function* recordBlocks(file: RecordFile, format: LogFormat): AsyncG
     ordinal++;
     bytes += record.bytes.length;
     if (bytes < BLOCK) continue;
-    yield { block: columns.finish(), rejects, notes: notes.list() };
+    yield { block: columns.finish(), rejects, notes: notes.list(), parts };
+    parts = 0;
     columns = episodeColumns();
     rejects = [];
     notes = noteCounts();
     bytes = 0;
   }
-  yield { block: columns.finish(), rejects, notes: notes.list() };
+  yield { block: columns.finish(), rejects, notes: notes.list(), parts };
 }
 
 const RECORDS: Readonly<Record<Unit, (file: RecordFile) => AsyncGenerator<RawRecord>>> = {
@@ -125,11 +131,13 @@ function tooLong(maxBytes: number): RecordError {
   return new RecordError(`record is longer than the limit of ${maxBytes} bytes (--max-record-mb)`);
 }
 
-function contextOf({ path, sha256, maxBytes }: RecordFile, ordinal: number): RecordContext {
+function contextOf({ path, sha256, maxBytes, given, memo }: RecordFile, ordinal: number): RecordContext {
   return {
     path,
     ordinal,
     source: { sha256 },
+    given,
+    memo,
     async readSibling(ref) {
       const folder = resolve(dirname(path));
       const target = resolve(folder, ref);
@@ -145,12 +153,14 @@ function contextOf({ path, sha256, maxBytes }: RecordFile, ordinal: number): Rec
       let bytes: Buffer;
       try {
         // A pipe would be waited for, perhaps for ever.
-        if (!(await stat(target)).isFile()) throw new Error('no regular file');
+        const info = await stat(target);
+        if (!info.isFile()) throw new Error('no regular file');
+        if (info.size > maxBytes) throw tooLong(maxBytes);
         bytes = await readFile(target);
-      } catch {
+      } catch (error) {
+        if (error instanceof RecordError) throw error;
         throw new RecordError(`refers to "${ref}", which cannot be read`);
       }
-      if (bytes.length > maxBytes) throw tooLong(maxBytes);
       return parseJson(bytes);
     },
   };

@@ -13,12 +13,16 @@ import {
   isFields,
 } from './formats/fields.ts';
 import { namedRewards, weightedSum } from './formats/named-rewards.ts';
+import { tolerant } from './formats/tolerant.ts';
 import { RecordError } from './log-format.ts';
+import type { FormatNote } from './notes.ts';
 import type { RewardEntry } from './rewards.ts';
 
 interface KeyedEntry {
   readonly key: string;
   readonly entry: RewardEntry;
+  /** What of the row is left out. */
+  readonly notes: readonly FormatNote[];
 }
 
 /** Names a row may give its episode, first one first. */
@@ -100,41 +104,59 @@ function keyed(row: unknown, place: string): KeyedEntry {
       throw new RecordError(
         `none of ${KEYS.join(', ')} is given, got columns ${Object.keys(row).join(', ') || 'none'}, expected one of them and reward`,
       );
+    const notes: FormatNote[] = [];
     const verified = field(row, 'verifier_result');
-    const task = asNameOrNull(field(row, 'task_id') ?? field(row, 'task_name'), 'task_id');
+    const task = tolerant(notes, 'task_id', () =>
+      asNameOrNull(field(row, 'task_id') ?? field(row, 'task_name'), 'task_id'),
+    );
     if (verified !== undefined)
-      return { key, entry: { ...harborReward(row, verified), task_id: task, place } };
-    const rewards = namedRewards(field(row, 'rewards'));
-    const given = field(row, 'reward');
-    if (given === undefined && rewards === null)
+      return { key, entry: { ...harborReward(row, verified, notes), task_id: task, place }, notes };
+    const given = asNumberOrNull(field(row, 'reward'), 'reward');
+    const named = () => namedRewards(field(row, 'rewards'));
+    // What makes up the reward is needed only where nothing else says it.
+    const rewards = given === null ? named() : tolerant(notes, 'rewards', named);
+    if (field(row, 'reward') === undefined && rewards === null)
       throw new RecordError(
         `reward is missing, got columns ${Object.keys(row).join(', ')}, expected a number or null in column reward`,
       );
-    const reward = asNumberOrNull(given, 'reward') ?? weightedSum(rewards);
-    return { key, entry: { reward, rewards, task_id: task, aborted: false, place } };
+    const reward = given ?? weightedSum(rewards);
+    return { key, entry: { reward, rewards, task_id: task, ending: null, exception: null, place }, notes };
   } catch (error) {
     if (error instanceof RecordError) throw failure({ subject: place, wrong: error.message });
     throw error;
   }
 }
 
+/** Harbor's exception of a trial whose agent used up its time. */
+const TIMEOUT = 'AgentTimeoutError';
+
 /**
  * Harbor's result of a trial: rewards.reward, or the only one there is; the others weigh nothing.
- * A trial with an exception and no verdict was aborted.
+ * An exception is kept beside the verdict. Time was up (AgentTimeoutError): the task's own limit. With any other exception and
+ * no verdict the trial was aborted.
  */
-function harborReward(row: Fields, verified: unknown): Pick<RewardEntry, 'reward' | 'rewards' | 'aborted'> {
+function harborReward(
+  row: Fields,
+  verified: unknown,
+  notes: FormatNote[],
+): Pick<RewardEntry, 'reward' | 'rewards' | 'ending' | 'exception'> {
   const result = asFieldsOrNull(verified, 'verifier_result');
   const given = result === null ? null : asFieldsOrNull(field(result, 'rewards'), 'verifier_result.rewards');
-  if (given === null)
-    return { reward: null, rewards: null, aborted: (field(row, 'exception_info') ?? null) !== null };
+  const exception = field(row, 'exception_info') ?? null;
+  const type = isFields(exception) ? field(exception, 'exception_type') : exception;
+  const failed = type === TIMEOUT ? 'limit' : given === null && exception !== null ? 'aborted' : null;
+  const outcome = { ending: failed, exception } as const;
+  if (given === null) return { reward: null, rewards: null, ...outcome };
   const names = Object.keys(given);
   const main = names.length === 1 ? names[0]! : 'reward';
   if (!names.includes(main))
     throw new RecordError(`verifier_result.rewards has no 'reward' among ${names.join(', ') || 'no names'}`);
-  const parts = names.map((name) => {
-    const score = asNumber(given[name], `verifier_result.rewards.${name}`);
-    return [name, { score, weight: name === main ? 1 : 0 }] as const;
+  const parts = names.flatMap((name) => {
+    const at = `verifier_result.rewards.${name}`;
+    const read = () => asNumber(given[name], at);
+    const score = name === main ? read() : tolerant(notes, at, read);
+    return score === null ? [] : [[name, { score, weight: name === main ? 1 : 0 }] as const];
   });
   const rewards = Object.fromEntries(parts);
-  return { reward: rewards[main]!.score, rewards, aborted: false };
+  return { reward: rewards[main]!.score, rewards, ...outcome };
 }

@@ -1,5 +1,7 @@
+import { stringifyExact } from '../json/exact-json.ts';
 import type { EpisodeInput } from '../schema/episode.ts';
 import { failure } from '../schema/error.ts';
+import { type FormatNote, noteCounts } from './notes.ts';
 import { rewardRows } from './reward-rows.ts';
 
 type Named = NonNullable<EpisodeInput['rewards']>;
@@ -10,8 +12,10 @@ export interface RewardEntry {
   readonly reward: number | null;
   readonly rewards: Named | null;
   readonly task_id: string | null;
-  /** The trial failed before anything could be rewarded. */
-  readonly aborted: boolean;
+  /** What is known of the end; null: nothing. `aborted`: the trial failed before anything could be rewarded. */
+  readonly ending: 'aborted' | 'limit' | null;
+  /** What ended the agent, as the trial's result has it; null: nothing did. */
+  readonly exception: unknown;
   /** Where it stands, for messages: `rewards.csv line 3`. */
   readonly place: string;
 }
@@ -22,6 +26,8 @@ export interface RewardJoin {
   readonly entries: ReadonlyMap<string, RewardEntry>;
   /** Keys that met an episode. */
   readonly used: Set<string>;
+  /** What of its rows is left out. */
+  readonly notes: readonly FormatNote[];
   matchedEpisodes: number;
   unmatchedEpisodes: number;
 }
@@ -35,7 +41,9 @@ export interface RewardJoin {
  */
 export async function readRewards(path: string): Promise<RewardJoin> {
   const entries = new Map<string, RewardEntry>();
-  for await (const { key, entry } of rewardRows(path)) {
+  const notes = noteCounts();
+  for await (const { key, entry, notes: found } of rewardRows(path)) {
+    notes.add(found);
     const before = entries.get(key);
     if (before === undefined) entries.set(key, entry);
     else if (!sameEntry(before, entry))
@@ -46,7 +54,7 @@ export async function readRewards(path: string): Promise<RewardJoin> {
         expected: 'one',
       });
   }
-  return { path, entries, used: new Set(), matchedEpisodes: 0, unmatchedEpisodes: 0 };
+  return { path, entries, used: new Set(), notes: notes.list(), matchedEpisodes: 0, unmatchedEpisodes: 0 };
 }
 
 /**
@@ -54,7 +62,7 @@ export async function readRewards(path: string): Promise<RewardJoin> {
  * meta.trial_name; as it is where the file has none, which is counted. Join before the ending is
  * settled: an episode that gains a reward here has ended.
  *
- * Refuses, by name, an episode that already pays another reward, at its end or in its turns (both
+ * What ended the agent is kept as meta.exception. Refuses, by name, an episode that already pays another reward, at its end or in its turns (both
  * together would count it twice), or belongs to another task.
  */
 export function joinReward(episode: EpisodeInput, join: RewardJoin): EpisodeInput {
@@ -67,13 +75,17 @@ export function joinReward(episode: EpisodeInput, join: RewardJoin): EpisodeInpu
   refuseConflict(episode, entry);
   join.used.add(key);
   join.matchedEpisodes++;
-  const aborted = entry.aborted && entry.reward === null && (episode.reward ?? null) === null;
+  const reward = episode.reward ?? entry.reward;
+  const ending = entry.ending === 'aborted' && reward !== null ? null : entry.ending;
+  const { exception } = entry;
+  const meta = episode.meta ?? {};
   return {
     ...episode,
-    reward: episode.reward ?? entry.reward,
+    reward,
     rewards: episode.rewards ?? entry.rewards,
     task_id: episode.task_id ?? entry.task_id,
-    ...(aborted ? { ending: 'aborted' as const } : {}),
+    ...(ending === null ? {} : { ending }),
+    ...(exception === null || Object.hasOwn(meta, 'exception') ? {} : { meta: { ...meta, exception } }),
   };
 }
 
@@ -115,7 +127,7 @@ function refuseConflict(episode: EpisodeInput, entry: RewardEntry): void {
 
 function sameEntry(a: RewardEntry, b: RewardEntry): boolean {
   const key = (entry: RewardEntry) =>
-    JSON.stringify([entry.reward, entry.rewards, entry.task_id, entry.aborted]);
+    stringifyExact([entry.reward, entry.rewards, entry.task_id, entry.ending, entry.exception]);
   return key(a) === key(b);
 }
 

@@ -44,6 +44,18 @@ export const EPISODE_RULES: readonly Rule[] = [
     }),
   },
   {
+    code: 'agent-exception',
+    severity: 'warning',
+    column: 'episodes.meta',
+    message: 'episodes whose agent died with an exception count with the reward they were given all the same',
+    fix: 'Decide whether that is a failure of the agent or of the infrastructure; of the latter, log the ending as aborted.',
+    sql: offending({
+      value:
+        "coalesce(json_extract_string(meta, '$.exception.exception_type'), json_extract_string(meta, '$.exception'))",
+      from: "FROM episodes WHERE ending NOT IN ('aborted', 'limit') AND json_type(meta, '$.exception') <> 'NULL'",
+    }),
+  },
+  {
     code: 'turn-gap',
     severity: 'note',
     column: 'turns.turn',

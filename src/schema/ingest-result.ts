@@ -14,9 +14,9 @@ export const IngestedFile = z.strictObject({
   path: z.string(),
   format: z.string().nullable().describe('null: an empty file, or one that is not recognised.'),
   status: z
-    .enum(['added', 'known', 'empty', 'refused', 'failed'])
+    .enum(['added', 'known', 'part', 'empty', 'refused', 'failed'])
     .describe(
-      '`known`: the store already holds this content, nothing added. `refused`: --strict and a reject, nothing kept. `failed`: it could not be read, nothing kept.',
+      '`known`: the store already holds this content, nothing added. `part`: its steps are read with the file that refers to it. `refused`: --strict and a reject, nothing kept. `failed`: it could not be read, nothing kept.',
     ),
   error: z.string().nullable().describe('What failed.'),
   sha256: z.string().nullable().describe('Of the bytes as stored; null: failed.'),
@@ -33,6 +33,7 @@ export const IngestedFile = z.strictObject({
   conflicts: z
     .int()
     .describe('Rejects with reason `id-conflict`: their episode_id is that of an episode of other content.'),
+  parts: z.int().describe('Records that are read with another file, as its continuation or its sub-agent.'),
   knownAs: z.string().nullable().describe('Of a known file: the path it came in by.'),
   rewardsJoined: z.int().describe('Episodes that were in the store and gained a reward.'),
   firstRejects: z.array(RejectedRecord).describe('At most five; the rest is in table `rejects`.'),

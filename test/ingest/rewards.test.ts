@@ -54,7 +54,8 @@ describe('readRewards', () => {
       reward: 1,
       rewards: { reward: { score: 1, weight: 1 }, speed: { score: 0.5, weight: 0 } },
       task_id: 'hello',
-      aborted: false,
+      ending: null,
+      exception: null,
       place: 'result.json',
     });
   });
@@ -62,7 +63,74 @@ describe('readRewards', () => {
   test('a trial that failed before its verdict is aborted', async () => {
     const result = { trial_name: 't', verifier_result: null, exception_info: { exception_type: 'X' } };
     const join = await read('result.json', JSON.stringify(result));
-    expect(joinReward(episode({ episode_id: 't' }), join)).toMatchObject({ reward: null, ending: 'aborted' });
+    expect(joinReward(episode({ episode_id: 't' }), join)).toMatchObject({
+      reward: null,
+      ending: 'aborted',
+      meta: { exception: { exception_type: 'X' } },
+    });
+  });
+
+  const trial = (more: object) => JSON.stringify({ trial_name: 't', ...more });
+  const verdict = (reward: number) => ({ verifier_result: { rewards: { reward } } });
+  const died = (exception_type: string) => ({ exception_info: { exception_type, exception_message: 'm' } });
+  test.each<[string, object, object]>([
+    [
+      'an agent that died keeps its verdict and its exception',
+      { ...verdict(0), ...died('NonZeroAgentExitCodeError') },
+      { reward: 0 },
+    ],
+    ['… also with a reward', { ...verdict(1), ...died('RuntimeError') }, { reward: 1 }],
+    ['time was up', { ...verdict(0), ...died('AgentTimeoutError') }, { reward: 0, ending: 'limit' }],
+    [
+      'time was up, and it had done it',
+      { ...verdict(1), ...died('AgentTimeoutError') },
+      { reward: 1, ending: 'limit' },
+    ],
+    [
+      'time was up, no verdict',
+      { verifier_result: null, ...died('AgentTimeoutError') },
+      { reward: null, ending: 'limit' },
+    ],
+    [
+      'another time-out, no verdict',
+      { verifier_result: null, ...died('VerifierTimeoutError') },
+      { reward: null, ending: 'aborted' },
+    ],
+    [
+      'the environment broke',
+      { verifier_result: null, ...died('EnvironmentStartTimeoutError') },
+      { reward: null, ending: 'aborted' },
+    ],
+  ])('%s', async (_, result, expected) => {
+    const join = await read('result.json', trial(result));
+    const joined = joinReward(episode({ meta: { trial_name: 't', n: 1 } }), join);
+    const { exception_info: exception } = result as { exception_info: unknown };
+    expect(joined).toMatchObject({ ...expected, meta: { trial_name: 't', n: 1, exception } });
+    expect('ending' in joined).toBe('ending' in expected);
+  });
+
+  test('what nobody needs of a row is left out, named and counted', async () => {
+    const rows = [
+      { episode_id: 'a', reward: 1, task_id: { no: 'name' } },
+      { episode_id: 'b', reward: 0, rewards: { style: null } },
+      { episode_id: 'c', reward: 0, rewards: { style: 0.5 }, task_id: ['x'] },
+      { trial_name: 'd', verifier_result: { rewards: { reward: 1, speed: null, note: 'fast' } } },
+    ];
+    const { entries, notes } = await read('r.jsonl', rows.map((r) => `${JSON.stringify(r)}\n`).join(''));
+    expect(
+      [...entries].map(([key, e]) => [key, e.reward, e.task_id, e.rewards && Object.keys(e.rewards)]),
+    ).toEqual([
+      ['a', 1, null, null],
+      ['b', 0, null, null],
+      ['c', 0, null, ['style']],
+      ['d', 1, null, ['reward']],
+    ]);
+    expect(notes).toEqual([
+      { code: 'field-left-out', about: 'task_id', count: 2 },
+      { code: 'field-left-out', about: 'rewards.style', count: 1 },
+      { code: 'field-left-out', about: 'verifier_result.rewards.speed', count: 1 },
+      { code: 'field-left-out', about: 'verifier_result.rewards.note', count: 1 },
+    ]);
   });
 
   test('a folder of trials: every result.json of a trial, none of a job', async () => {

@@ -105,6 +105,20 @@ const faults: readonly [
     { count: 1, value: /3 for 2/ },
   ],
   [
+    'agent-exception',
+    'warning',
+    'episodes.meta',
+    {
+      episodes: [
+        episode({ meta: { exception: { exception_type: 'NonZeroAgentExitCodeError' } } }),
+        episode({ meta: { exception: { exception_type: 'X' } }, ending: 'aborted', reward: null }),
+        episode({ meta: { exception: { exception_type: 'AgentTimeoutError' } }, ending: 'limit' }),
+        episode({ meta: { exception: null } }),
+      ],
+    },
+    { count: 1, value: /^NonZeroAgentExitCodeError$/ },
+  ],
+  [
     'turn-gap',
     'note',
     'turns.turn',

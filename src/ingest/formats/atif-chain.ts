@@ -1,4 +1,5 @@
-import { basename, posix } from 'node:path';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { basename, dirname, join, posix, resolve } from 'node:path';
 import { type RecordContext, RecordError } from '../log-format.ts';
 import { asFields, asListOrEmpty, asNameOrNull, type Fields, field, isFields } from './fields.ts';
 
@@ -19,45 +20,104 @@ export async function continuations(first: Fields, context: RecordContext): Prom
 }
 
 /**
- * Whether the steps of this file are read with another file's: it is named `X.part.json`, and the
- * trajectory `X.json` beside it, or a continuation of that one, refers to it by name as its
- * continuation or as a sub-agent's trajectory. A file that says it continues another one, and whose
- * first file is not found that way, throws RecordError: on its own it would be half a rollout.
+ * Whether the steps of this file are read with another file's: a trajectory refers to it by name as its continuation or
+ * as a sub-agent's trajectory. Looked for are `X.json` beside a file named `X.part.json`, with all that continues it; the
+ * files of the call; and, for a file that says it continues another one, all files of its folder. Such a file that
+ * nobody refers to throws RecordError: on its own it would be half a rollout.
+ * What has been read of a file for this is kept as names, so that a chain of n files takes O(n) in all.
  */
 export async function belongsToAnother(document: Fields, context: RecordContext): Promise<boolean> {
   const name = basename(context.path);
   const pieces = name.split('.');
   for (let n = pieces.length - 2; n >= 1; n--) {
     const parent = [...pieces.slice(0, n), pieces.at(-1)].join('.');
-    if (await refersTo(parent, name, context)) return true;
+    if ((await namesInChain(parent, context)).has(name)) return true;
   }
+  const path = resolve(context.path);
+  if (leadsBack(path, await referrers(context, 'given', () => context.given))) return true;
   const agent = field(document, 'agent');
   const extra = isFields(agent) ? field(agent, 'extra') : undefined;
   const index = isFields(extra) ? field(extra, 'continuation_index') : undefined;
-  if ((typeof index === 'number' && index > 0) || /\.cont-\d+\.json$/.test(name))
-    throw new RecordError(
-      `'${name}' continues another trajectory, and no file beside it refers to it by that name; ` +
-        'it is read with the file whose continued_trajectory_ref names it',
-      'agent.extra.continuation_index',
-    );
-  return false;
+  if (!(typeof index === 'number' && index > 0) && !/\.cont-\d+\.json$/.test(name)) return false;
+  const folder = dirname(path);
+  if (leadsBack(path, await referrers(context, folder, () => filesOf(folder)))) return true;
+  throw new RecordError(
+    `'${name}' continues another trajectory, and no file beside it refers to it by that name; ` +
+      'it is read with the file whose continued_trajectory_ref names it',
+    'agent.extra.continuation_index',
+  );
 }
 
-async function refersTo(parent: string, name: string, context: RecordContext): Promise<boolean> {
-  let first: unknown;
-  try {
-    first = await context.readSibling(parent);
-  } catch {
-    return false; // no such file: nothing refers to this one
+/** Names that a file beside this one and all its continuations refer to; none where it is no trajectory. */
+async function namesInChain(parent: string, context: RecordContext): Promise<ReadonlySet<string>> {
+  return kept(context, `names ${resolve(dirname(context.path), parent)}`, async () => {
+    const names = new Set<string>();
+    try {
+      const first = await context.readSibling(parent);
+      if (isFields(first))
+        for await (const document of walk(first, parent, context))
+          for (const ref of references(document.fields)) names.add(basename(ref));
+    } catch {
+      // There is no such file, or its chain is broken further on; reading it says so.
+    }
+    return names;
+  });
+}
+
+/** Whether a file is referred to, by one that is not itself part of a cycle: reading that says so. */
+function leadsBack(path: string, referrers: ReadonlyMap<string, string>): boolean {
+  const seen = new Set([path]);
+  for (let at = referrers.get(path); at !== undefined; at = referrers.get(at)) {
+    if (seen.has(at)) return false;
+    seen.add(at);
   }
-  if (!isFields(first)) return false;
+  return seen.size > 1;
+}
+
+/** Larger files are no single trajectory. */
+const MOST_BYTES = 64 << 20;
+
+/** Of the files that these JSON files refer to, who does; absolute paths. Memory: the names. */
+function referrers(
+  context: RecordContext,
+  where: string,
+  files: () => readonly string[] | Promise<readonly string[]>,
+): Promise<ReadonlyMap<string, string>> {
+  return kept(context, `referrers ${where}`, async () => {
+    const found = new Map<string, string>();
+    for (const file of await files()) {
+      if (!file.endsWith('.json')) continue;
+      const path = resolve(file);
+      for (const ref of await kept(context, `references ${path}`, () => referencesOf(path)))
+        if (!found.has(ref) && ref !== path) found.set(ref, path);
+    }
+    return found;
+  });
+}
+
+async function referencesOf(path: string): Promise<readonly string[]> {
   try {
-    for await (const document of walk(first, parent, context))
-      if (references(document.fields).some((ref) => basename(ref) === name)) return true;
+    const info = await stat(path);
+    if (!info.isFile() || info.size > MOST_BYTES) return [];
+    const text = await readFile(path, 'utf8');
+    // Most files refer to none, and need not be parsed for that.
+    if (!text.includes('trajectory_ref')) return [];
+    const document: unknown = JSON.parse(text);
+    return isFields(document) ? references(document).map((ref) => resolve(dirname(path), ref)) : [];
   } catch {
-    // The chain is broken further on; reading `parent` says so.
+    return []; // Not a trajectory that can be read: it refers to nothing.
   }
-  return false;
+}
+
+async function filesOf(folder: string): Promise<readonly string[]> {
+  return (await readdir(folder).catch(() => [])).sort().map((name) => join(folder, name));
+}
+
+function kept<T>({ memo }: RecordContext, key: string, make: () => Promise<T>): Promise<T> {
+  const name = `atif ${key}`;
+  let value = memo.get(name) as Promise<T> | undefined;
+  if (value === undefined) memo.set(name, (value = make()));
+  return value;
 }
 
 async function* walk(first: Fields, name: string, context: RecordContext): AsyncGenerator<AtifDocument> {

@@ -12,6 +12,8 @@ export function contextOf(path: string, ordinal = 0): RecordContext {
     path,
     ordinal,
     source: { sha256: '0'.repeat(64) },
+    given: [path],
+    memo: new Map(),
     readSibling: async (ref) => JSON.parse(await readFile(join(dirname(path), ref), 'utf8')),
   };
 }
