@@ -32,14 +32,18 @@ const logs: Log[] = [
     format: 'tau-bench',
     open: () => ({ paths: [airline], episodes: readTauBench(airline) }),
   },
-  {
-    name: 'chat/tinker_conversations.jsonl',
+  ...[
+    'chat/tinker_conversations.jsonl',
+    'mini-swe-agent/github_issue.traj.json',
+    'mini-swe-agent/local.traj.json',
+  ].map((name) => ({
+    name,
     format: 'chat',
     open() {
-      const path = join(LOGS, 'chat/tinker_conversations.jsonl');
+      const path = join(LOGS, name);
       return { paths: [path], episodes: readChat(path) };
     },
-  },
+  })),
   ...['harbor_openhands.json', 'harbor_terminus2_summarization.json'].map((name) => ({
     name: `atif/${name}`,
     format: 'atif',

@@ -82,9 +82,13 @@ function tauBenchEnding(run: Json, turns: readonly RawTurn[], lastWords: string)
   return run.info.reward_info === null ? 'truncated' : 'terminated';
 }
 
-/** Conversations a line, in OpenAI's shape: nothing marks a success there, so silence is unknown. */
+/**
+ * Conversations a line, or one that is the whole file as a bare list of messages, in OpenAI's shape: nothing
+ * marks a success there, so silence is unknown.
+ */
 export function readChat(path: string): RawEpisode[] {
-  return readLines(path).map((record, i): RawEpisode => {
+  const records = path.endsWith('.jsonl') ? readLines(path) : [{ messages: readJson(path) }];
+  return records.map((record, i): RawEpisode => {
     const reward = record.reward ?? null;
     return {
       id: record.episode_id ?? record.id ?? `${nameOf(path)}#${i + 1}`,
@@ -103,7 +107,24 @@ export function readChat(path: string): RawEpisode[] {
 
 function walkMessages(messages: readonly Json[], otherwise: Outcome) {
   const walk = startWalk(otherwise);
+  // mini-swe-agent: the one fenced block of a message is a command, and what the user says next its answer.
+  const commands = messages.some((m) => m.role === 'user' && m.content.startsWith('<returncode>'));
+  let running = false;
   for (const m of messages) {
+    if (commands && m.role === 'assistant') {
+      const blocks = [...m.content.matchAll(/^```(mswea_bash_command|bash)\n([\s\S]*?)\n```$/gm)];
+      walk.act(
+        m.content,
+        blocks.map(([, word, command]) => [null, word!, { command }]),
+      );
+      running = blocks.length === 1;
+      continue;
+    }
+    if (running && m.role === 'user') {
+      walk.answer(null, m.content);
+      running = false;
+      continue;
+    }
     if (m.role === 'tool') walk.answer(m.tool_call_id, m.content);
     else if (m.role !== 'assistant') walk.hear(m.content);
     else

@@ -1,3 +1,4 @@
+import { runsFencedCommands, withFencedCommands } from './fenced-commands.ts';
 import type { Call, Message, ToolResult } from './messages.ts';
 import { parsedArguments } from './messages.ts';
 import { printedFields, printedValue } from './printed-value.ts';
@@ -17,12 +18,14 @@ interface TextCalls {
  * - `Action: NAME` and `Action Input: …`, answered by `Observation: …`: ReAct.
  * - `<tool_call>{"name", "arguments"}</tool_call>`, or <function=NAME><parameter=KEY>…, answered by
  *   `<tool_response>…</tool_response>` in any message: Hermes, Qwen.
+ * - A command in a fenced block, answered by `<returncode>N</returncode>`: mini-swe-agent (fenced-commands.ts).
  * - Other shapes are told by their marks only; `unread` of the message then names the shape.
  *
  * A conversation that holds calls outside its texts is left alone: there a mark is something quoted.
  */
 export function withTextCalls(messages: readonly Message[]): readonly Message[] {
   if (messages.some((m) => m.calls.length > 0 || m.unread !== undefined)) return messages;
+  if (runsFencedCommands(messages)) return withFencedCommands(messages);
   const apiOutput = messages.some((m) => m.role === 'user' && isApiOutput(m.text));
   return messages.map((message, i) => {
     if (message.role !== 'assistant') return withTextResults(message);

@@ -158,3 +158,58 @@ test('marks are quotations where calls stand outside the texts, and words are no
   const words = await talk(said('My plan of Action: {go} on'), said('Call to Action: buy'));
   expect(words.calls).toEqual([[], []]);
 });
+
+describe('commands in fenced blocks, as mini-swe-agent logs them', () => {
+  const block = (command: string, word = 'mswea_bash_command') =>
+    `I look.\n\n\`\`\`${word}\n${command}\n\`\`\``;
+  const answer = (code: number, output: string) =>
+    user(`<returncode>${code}</returncode>\n<output>\n${output}\n</output>`);
+
+  test('one block is a call, the return code says whether it worked', async () => {
+    const { calls, episode, notes } = await talk(
+      user('Solve it.'),
+      said(block('cat a.py')),
+      answer(1, 'cat: a.py: No such file or directory'),
+      said(block('ls\nls -a', 'bash')),
+      answer(0, 'Error: this is printed'),
+      said('I have two ideas.'),
+      user('Please provide exactly one action.'),
+      said(block('echo COMPLETE')),
+      user('diff --git a b'),
+    );
+    const called = (name: string, command: string, result: string, error: boolean | null) => [
+      { name, arguments: { command }, result, error },
+    ];
+    expect(calls).toEqual([
+      called(
+        'mswea_bash_command',
+        'cat a.py',
+        answer(1, 'cat: a.py: No such file or directory').content,
+        true,
+      ),
+      called('bash', 'ls\nls -a', answer(0, 'Error: this is printed').content, false),
+      [],
+      called('mswea_bash_command', 'echo COMPLETE', 'diff --git a b', null),
+    ]);
+    expect(episode.turns[2]!.observation).toBe(answer(0, 'Error: this is printed').content);
+    expect(notes).toEqual([]);
+  });
+
+  test('several blocks that were answered: the calls are not known, and named', async () => {
+    const two = said(`${block('ls')}\n${block('pwd')}`);
+    const { calls, notes } = await talk(user('u'), two, answer(0, 'x'), said(block('ls')), answer(0, 'y'));
+    expect(calls[0]).toBeNull();
+    expect(calls[1]).toMatchObject([{ error: false }]);
+    expect(notes).toContainEqual({ code: 'calls-unread', about: '```bash', count: 1 });
+  });
+
+  test('a block that nobody runs is shown, not called', async () => {
+    const { calls, notes } = await talk(
+      user('How do I list files?'),
+      said(block('ls', 'bash')),
+      user('Thanks'),
+    );
+    expect(calls).toEqual([[]]);
+    expect(notes).toEqual([]);
+  });
+});
