@@ -1,3 +1,4 @@
+import { ACTION_CLASS_HELP, actionClasses } from '../ingest/action-class.ts';
 import { ingestInputs, MAX_RECORD_MB } from '../ingest/ingest.ts';
 import { findInputs } from '../ingest/inputs.ts';
 import { FORMAT_NAMES, type FormatName } from '../ingest/log-format.ts';
@@ -36,6 +37,7 @@ export const ingestCommand: Command = {
       default: String(MAX_RECORD_MB),
       help: 'longest record; a longer one is rejected',
     },
+    'action-class': { type: 'string', value: 'RULE', help: ACTION_CLASS_HELP },
     json: jsonOption,
   },
   examples: [
@@ -46,6 +48,11 @@ export const ingestCommand: Command = {
     'cat run.jsonl | turnwise ingest - --store runs.duckdb',
   ],
   notes: [
+    'Action classes: "tool" takes the name of the tool that a turn calls (several: joined by +; none: no-tool);',
+    '"column:NAME" a field of the turn, or of the assistant\'s message; "/PATTERN/" what a regular expression matches in the',
+    "action's text, its first group if it has one. A class that the log declares stays. With classes, logs without",
+    'propensities can be audited with --estimate-propensities.',
+    '',
     'Rewards: columns episode_id (or session_id, trial_name), reward, and if wanted rewards, task_id; see',
     '"turnwise schema rewards". They are also joined to episodes that are in the store and have none yet.',
     '',
@@ -61,6 +68,8 @@ export const ingestCommand: Command = {
     const format = formatOf(text(values, 'format'));
     const maxRecordMb = whole(values, 'max-record-mb', 1);
     // Before the store is made: a mistyped name leaves nothing behind.
+    const actionClass = text(values, 'action-class');
+    if (actionClass !== undefined) actionClasses(actionClass);
     const path = text(values, 'store')!;
     const rewards = text(values, 'rewards');
     const inputs = await findInputs(positionals, { store: path, rewards });
@@ -71,6 +80,7 @@ export const ingestCommand: Command = {
         strict: values.strict === true,
         rewards,
         idPrefix: text(values, 'id-prefix'),
+        actionClass,
         stdin: io.stdin,
         onProgress: ({ path, records, bytes }) =>
           io.progress(`${path}: ${records.toLocaleString('en')} records, ${(bytes / 1e6).toFixed(0)} MB`),

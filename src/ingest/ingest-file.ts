@@ -6,12 +6,14 @@ import type { Batch } from '../store/batch.ts';
 import { queryRows } from '../store/query.ts';
 import type { Store } from '../store/store.ts';
 import { transaction } from '../store/transaction.ts';
+import type { ActionClasses } from './action-class.ts';
 import { type ByteSource, hashContent, hashFile, openBytes } from './byte-source.ts';
 import { detectFormat, HEAD_BYTES } from './detect.ts';
 import type { IdSet } from './id-set.ts';
 import { STDIN } from './inputs.ts';
 import { joinKnown } from './join-known.ts';
 import { FORMAT_NAMES, type FormatName } from './log-format.ts';
+import type { Amend } from './parse-block.ts';
 import { peek } from './peek.ts';
 import {
   conflictsOf,
@@ -33,6 +35,8 @@ export interface FileOptions {
   readonly join?: RewardJoin | undefined;
   /** Goes before every episode_id; '' for none. */
   readonly prefix: string;
+  /** Declares the action classes that the log has not. */
+  readonly classes?: ActionClasses | undefined;
   readonly stdin: NodeJS.ReadableStream;
   /** Every file of the call, and what formats keep of them for it. */
   readonly given: readonly string[];
@@ -126,7 +130,7 @@ async function readOpened(
       const number = again?.source ?? (await nextSource(store));
       const { counts, notes } = await readInto(store, number, {
         ...options,
-        amend: join && ((episode) => joinReward(episode, join)),
+        amend: amendments(options),
         path,
         format,
         chunks,
@@ -155,6 +159,12 @@ async function readOpened(
   if ('file' in undone) return undone;
   if (join) join.unmatchedEpisodes = unmatched;
   return known(store, undone, identity(), options);
+}
+
+/** What is added to every episode; undefined: nothing. */
+function amendments({ join, classes }: FileOptions): Amend | undefined {
+  if (join === undefined) return classes?.amend;
+  return (episode) => joinReward(classes ? classes.amend(episode) : episode, join);
 }
 
 /** A file that failed: it is told, and the others go on. */

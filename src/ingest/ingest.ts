@@ -3,6 +3,7 @@ import type { IngestedFile, IngestResult } from '../schema/ingest-result.ts';
 import type { Warning } from '../schema/warning.ts';
 import { scan } from '../store/query.ts';
 import type { Store } from '../store/store.ts';
+import { type ActionClasses, actionClasses } from './action-class.ts';
 import { type IdSet, idSet } from './id-set.ts';
 import { type FileOutcome, failed, ingestFile, type Postponed } from './ingest-file.ts';
 import { findInputs, type Inputs } from './inputs.ts';
@@ -23,6 +24,8 @@ export interface IngestOptions {
   readonly maxRecordMb?: number | undefined;
   /** What the input `-` reads. Default: standard input of the process. */
   readonly stdin?: NodeJS.ReadableStream | undefined;
+  /** What declares the action class of turns that have none: `tool`, `column:NAME`, `/PATTERN/`; see `actionClasses`. */
+  readonly actionClass?: string | undefined;
   readonly onProgress?: ((progress: IngestProgress) => void) | undefined;
   /** What became of a file, once its transaction is over. */
   readonly onFile?: ((file: IngestedFile) => void) | undefined;
@@ -75,6 +78,7 @@ export async function ingestInputs(
     });
   const join = options.rewards === undefined ? undefined : await readRewards(options.rewards);
   let ids: Promise<IdSet> | undefined;
+  const classes = options.actionClass === undefined ? undefined : actionClasses(options.actionClass);
   const outcomes: FileOutcome[] = [];
   /** Scores, whose episodes may come with a later file. */
   const postponed: { readonly k: number; readonly read: Postponed['read'] }[] = [];
@@ -101,6 +105,7 @@ export async function ingestInputs(
       maxBytes: Math.floor(maxRecordMb * 2 ** 20),
       join,
       prefix: options.idPrefix ?? '',
+      classes,
       stdin: options.stdin ?? process.stdin,
       given: paths,
       memo,
@@ -125,7 +130,7 @@ export async function ingestInputs(
     rejects: total('rejects'),
     duplicates: total('duplicates'),
     conflicts: total('conflicts'),
-    warnings: warningsOf(outcomes, files, join, own),
+    warnings: warningsOf(outcomes, files, join, own, classes),
   };
 }
 
@@ -143,6 +148,7 @@ function warningsOf(
   files: readonly IngestedFile[],
   join: RewardJoin | undefined,
   own: readonly string[],
+  classes: ActionClasses | undefined,
 ): Warning[] {
   const warnings: Warning[] = own.map((path) => ({
     code: 'own-file-skipped',
@@ -179,6 +185,8 @@ function warningsOf(
     const message = noteMessage(note);
     warn(note.code, note.count!, message, message);
   }
+  const without = 'that the declaration gives no action class';
+  warn('action-class-missing', classes?.turns.without ?? 0, `turn ${without}`, `turns ${without}`);
   for (const file of files)
     if (file.status === 'empty')
       warnings.push({ code: 'empty-file', message: `${file.path}: holds no record` });

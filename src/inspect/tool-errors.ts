@@ -43,12 +43,13 @@ const successesKnown = ({ failed, worked, unknown }: CallCounts): boolean =>
 
 /**
  * Calls of each turn t by what became of them, SQL: `failed`, `calls` and `unknown`. What a turn says of
- * itself (tool_errors) counts; else its calls one by one, so that one that does not say leaves the others known.
+ * itself (tool_errors) counts; else its calls one by one, so that one that does not say leaves the others known. A turn
+ * whose calls could not be read (null) made one at least.
  */
 export const CALLS_OF_TURN = `
   SELECT episode, tool_errors IS NOT NULL AS told, coalesce(tool_errors, failed, 0) AS failed,
-    CASE WHEN tool_errors IS NULL THEN coalesce(unknown, 0) ELSE 0 END AS unknown,
-    greatest(coalesce(calls, 0), coalesce(tool_errors, 0)) AS calls
+    CASE WHEN tool_errors IS NULL THEN coalesce(unknown, 1) ELSE 0 END AS unknown,
+    greatest(coalesce(calls, CASE WHEN tool_errors IS NULL THEN 1 ELSE 0 END), coalesce(tool_errors, 0)) AS calls
   FROM (SELECT episode, tool_errors, len(c) AS calls, len(list_filter(c, x -> x.error)) AS failed,
       len(list_filter(c, x -> x.error IS NULL)) AS unknown
     FROM (SELECT episode, tool_errors, from_json(tool_calls, '[{"error": "BOOLEAN"}]') AS c FROM turns))`;

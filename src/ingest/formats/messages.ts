@@ -117,7 +117,7 @@ export function turnsOfMessages(given: readonly Message[], worksUnlessSaid = fal
     const logprob = coveredLogprob(message);
     if (message.reasoning) reasoningTurns++;
     if (message.logprobs !== null && logprob === null) partialLogprobTurns++;
-    if (message.logprobs?.some(standsIn)) standInTurns.push(turns.length);
+    if (message.logprobs !== null && holdsStandIn(message.logprobs)) standInTurns.push(turns.length);
     if (message.unread !== undefined)
       unreadCalls.set(message.unread, (unreadCalls.get(message.unread) ?? 0) + 1);
     const observation = joined(observed);
@@ -166,18 +166,26 @@ function answer({ stored }: OpenCall, result: ToolResult, worksUnlessSaid: boole
   stored.error = stored.error === true || error === true ? true : (error ?? stored.error ?? null);
 }
 
-/** Servers write −9999 or the least double for a probability they do not have; no sampled token has it. */
-function standsIn(logprob: number | null): boolean {
-  return logprob !== null && logprob <= -9999;
+/** A turn of fewer tokens may be certain of all of them. */
+const TOKENS_OF_CERTAINTY = 8;
+
+/**
+ * Servers write −9999 or the least double for a probability that they do not have; no sampled token has it.
+ * Where every token of a turn has exactly 0, nothing was measured, or nothing was sampled.
+ */
+function holdsStandIn(logprobs: readonly (number | null)[]): boolean {
+  const zeros = logprobs.length >= TOKENS_OF_CERTAINTY && logprobs.every((x) => x === 0);
+  return zeros || logprobs.some((x) => x !== null && x <= -9999);
 }
 
 function coveredLogprob(message: Message): number | null {
   const { logprobs, tokens, calls, unread } = message;
   if (logprobs === null) return null;
   if (tokens === null ? calls.length > 0 || unread !== undefined : tokens !== logprobs.length) return null;
+  if (holdsStandIn(logprobs)) return null;
   let sum = 0;
   for (const logprob of logprobs) {
-    if (logprob === null || standsIn(logprob)) return null;
+    if (logprob === null) return null;
     sum += logprob;
   }
   return sum;
