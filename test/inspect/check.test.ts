@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { check } from '../../src/inspect/check.ts';
+import { CALL_RULES } from '../../src/inspect/check-calls.ts';
 import { EPISODE_RULES } from '../../src/inspect/check-episodes.ts';
 import { checkTokens } from '../../src/inspect/check-tokens.ts';
 import { TURN_RULES } from '../../src/inspect/check-turns.ts';
@@ -440,6 +441,32 @@ const faults: readonly [
     { count: 2, turn: 1, value: /look/ },
   ],
   [
+    'results-orphaned',
+    'warning',
+    'episodes.meta',
+    { episodes: [episode({ meta: { orphaned_results: 2 } }), episode({ meta: { orphaned_results: 'x' } })] },
+    { count: 2, value: /2 results/ },
+  ],
+  [
+    'calls-unread',
+    'warning',
+    'turns.tool_calls',
+    { episodes: [episode({ turns: [turn(0), turn(1, { action: '<call>', tool_calls: null })] })] },
+    { count: 1, turn: 1, value: /<call>/ },
+  ],
+  [
+    'logprob-stand-in',
+    'warning',
+    'turns.behaviour_logprob',
+    {
+      episodes: [
+        episode({ meta: { stand_in_logprob_turns: [0, 1] } }),
+        episode({ meta: { stand_in_logprob_turns: 'x' } }),
+      ],
+    },
+    { count: 2, turn: 0 },
+  ],
+  [
     'empty-turn',
     'note',
     'turns.action',
@@ -586,7 +613,9 @@ describe('planted faults', () => {
     );
     opened.push(store);
     if (planted.sql) await plant(store, planted.sql);
-    const rule = [...EPISODE_RULES, ...TURN_RULES].find((r) => r.code === code && r.column === column);
+    const rule = [...EPISODE_RULES, ...TURN_RULES, ...CALL_RULES].find(
+      (r) => r.code === code && r.column === column,
+    );
     const finding = rule
       ? await runRule(store, rule)
       : (await checkTokens(store)).find((f) => f.code === code);
