@@ -238,7 +238,7 @@ export const EPISODE_RULES: readonly Rule[] = [
     fix: 'A template, a refusal, or a log copied over itself; look at them.',
     sql: offending({
       episode: 'min(t.episode)',
-      turn: 'arg_min(t.turn, t.episode * 1000000 + t.turn)',
+      turn: 'arg_min(t.turn, t.episode::HUGEINT * 4294967296 + t.turn)',
       value: "count(*) || ' times: ' || any_value(left(t.action, 80))",
       n: 'count(*)',
       from: `FROM turns t JOIN episodes e USING (episode) WHERE length(t.action) >= ${LONG_RESPONSE}

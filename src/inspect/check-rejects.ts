@@ -11,7 +11,7 @@ export const REJECT_RULES: readonly Rule[] = [
     fix: 'Mend the records and ingest the file again; for all reasons: turnwise describe.',
     sql: offending({
       episode: 'NULL',
-      place: 'source * 1e12 + coalesce(byte_offset, line, 0)',
+      place: 'source::HUGEINT * 1000000000000000000 + coalesce(byte_offset, line, 0)',
       value: "coalesce(path, 'source ' || source) || coalesce(' line ' || line, '') || ': ' || reason",
       from: 'FROM rejects LEFT JOIN sources USING (source)',
     }),

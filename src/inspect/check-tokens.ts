@@ -2,6 +2,7 @@ import type { Finding } from '../schema/check.ts';
 import type { ColumnData } from '../store/batch.ts';
 import { queryRows, scan } from '../store/query.ts';
 import type { Store } from '../store/store.ts';
+import { LEAST_TOKEN_LOGPROB } from '../weights/stand-in.ts';
 import { EXAMPLES, episodeIds } from './rule.ts';
 import { TOKEN, type TokenCheck } from './token-checks.ts';
 import { type TurnsOfEpisode, turnCursor } from './turn-cursor.ts';
@@ -91,6 +92,12 @@ function checkSegment(
   let lastTurn = -1; // that the episode has
   let lastVersion = -Infinity;
   let slot = alone;
+  let zeroTurn: number | null = null; // of the first sampled token with 0.0
+  /** Number of the turn of a token, as the segment says it or as the only one it can be. */
+  const turnOf = (k: number): number | null => {
+    if (tokenTurn === null) return alone < 0 ? null : turns.turnAt(alone);
+    return given(tokenTurn, k) ? tokenTurn.values[tokenTurn.from + k]! : null;
+  };
   for (let k = 0; k < n; k++) {
     const lp = logprobs !== null && given(logprobs, k) ? logprobs.values[logprobs.from + k]! : null;
     if (mask.values[mask.from + k] === 0) {
@@ -105,6 +112,8 @@ function checkSegment(
       if (lp > 0 && lp <= 1) inside++;
       if (lp > 0 && lp < 1) below++;
       if (!Number.isFinite(lp)) seen(TOKEN.notFinite, null, `token ${k}: ${lp}`);
+      else if (lp < LEAST_TOKEN_LOGPROB) seen(TOKEN.standIn, turnOf(k), `token ${k}: ${lp}`);
+      if (lp === 0 && zero === 1) zeroTurn = turnOf(k);
     }
     if (versions !== null && given(versions, k)) {
       const v = versions.values[versions.from + k]!;
@@ -132,7 +141,7 @@ function checkSegment(
   if (scored > 0 && scored < sampled)
     seen(TOKEN.missing, null, `${sampled - scored} of ${sampled} sampled tokens`, sampled - scored);
   if (scored >= ENOUGH && zero > scored / 2)
-    seen(TOKEN.zeroSampled, null, `${zero} of ${scored} tokens`, zero);
+    seen(TOKEN.zeroSampled, zeroTurn, `${zero} of ${scored} tokens`, zero);
   const probabilities = scored >= ENOUGH && inside === scored && below > 0;
   if (probabilities) seen(TOKEN.probability, null, `${scored} tokens`, scored);
   else if (logprobs !== null)

@@ -1,5 +1,6 @@
 import { LARGEST_REWARD } from '../trajectories/return.ts';
 import { usableSql } from '../trajectories/return-sql.ts';
+import { holdsStandInSql, isStandInSql } from '../weights/stand-in.ts';
 import { CALL_COUNTS } from './call-counts.ts';
 import { offending, type Rule } from './rule.ts';
 
@@ -89,9 +90,37 @@ const partial = (column: string, what: string): Rule => ({
   }),
 });
 
+/** Turns whose log-probability no action that was taken has; −∞ and NaN have a code of their own. */
+const standIn = (column: string, found: string): Rule => ({
+  code: 'logprob-stand-in',
+  severity: 'error',
+  column: `turns.${column}`,
+  message:
+    'log-probabilities of actions that were taken are beyond any probability: a stand-in for none, such as −9999 or −1e308, was logged or summed',
+  fix: 'Log null where the log-probability is unknown.',
+  sql: offending({ turn: 'turn', value: column, from: `FROM turns WHERE ${found} AND isfinite(${column})` }),
+});
+
+/** Log-probability exactly 0 over so many tokens is a stand-in, or greedy decoding. */
+const MANY_TOKENS = 8;
+
 /** What can be wrong with turns, looked at one by one or as columns. */
 export const TURN_RULES: readonly Rule[] = [
   ...logprobRules,
+  standIn('behaviour_logprob', holdsStandInSql('behaviour_logprob')),
+  standIn('behaviour_log_propensity', isStandInSql('behaviour_log_propensity')),
+  {
+    code: 'logprob-zero-sampled',
+    severity: 'warning',
+    column: 'turns.behaviour_logprob',
+    message: `turns of ${MANY_TOKENS} sampled tokens or more have log-probability exactly 0: a stand-in, or greedy decoding`,
+    fix: 'Log null where the log-probability is unknown.',
+    sql: offending({
+      turn: 'turn',
+      value: "behaviour_logprob || ' over ' || n_action_tokens || ' tokens'",
+      from: `FROM turns WHERE behaviour_logprob = 0 AND n_action_tokens >= ${MANY_TOKENS}`,
+    }),
+  },
   partial('behaviour_logprob', 'log-probability'),
   partial('behaviour_log_propensity', 'propensity'),
   {

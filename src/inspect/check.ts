@@ -4,11 +4,12 @@ import type { Store } from '../store/store.ts';
 import { CALL_RULES } from './check-calls.ts';
 import { EPISODE_RULES } from './check-episodes.ts';
 import { REJECT_RULES } from './check-rejects.ts';
+import { STRUCTURE_RULES } from './check-structure.ts';
 import { checkTokens, TOKEN_CHECKS } from './check-tokens.ts';
 import { TURN_RULES } from './check-turns.ts';
 import { runRule } from './rule.ts';
 
-const RULES = [...REJECT_RULES, ...EPISODE_RULES, ...TURN_RULES, ...CALL_RULES];
+const RULES = [...REJECT_RULES, ...STRUCTURE_RULES, ...EPISODE_RULES, ...TURN_RULES, ...CALL_RULES];
 const ORDER: readonly Severity[] = ['error', 'warning', 'note'];
 
 /**

@@ -52,7 +52,7 @@ export async function runRule(store: Store, rule: Rule): Promise<Finding | null>
     store,
     `SELECT coalesce(sum(n), 0)::BIGINT AS n,
        arg_min(to_json({episode: episode, turn: turn, segment: segment, value: left(value::VARCHAR, ${VALUE_LENGTH})})::VARCHAR,
-         coalesce(place, episode * 1000000 + coalesce(turn, segment, 0)), ${EXAMPLES}) AS examples
+         coalesce(place::HUGEINT, episode::HUGEINT * 4294967296 + coalesce(turn, segment, 0)), ${EXAMPLES}) AS examples
      FROM (${rule.sql})`,
   );
   const count = row!.n as number;

@@ -38,6 +38,13 @@ export const TOKEN = {
     'log-probabilities of tokens are NaN or infinite',
     'Log null where the log-probability is unknown.',
   ),
+  standIn: token(
+    'logprob-stand-in',
+    'error',
+    'segments.behaviour_logprobs',
+    'sampled tokens have a log-probability below −1000: a stand-in for none, such as −9999 or −1e308',
+    'Log null where the log-probability is unknown; the turn then has no ratio.',
+  ),
   positive: token(
     'logprob-positive',
     'error',

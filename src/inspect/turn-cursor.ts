@@ -26,6 +26,8 @@ export interface TurnsOfEpisode {
   known: boolean;
   /** Place of a turn by its number, −1 where there is none; `near` is where to look first. */
   slotOf(turn: number, near: number): number;
+  /** Number of the turn at a place. */
+  turnAt(slot: number): number;
   /** The turn of a segment that has but one; −1 otherwise. */
   onlyOf(segment: number): number;
   /** Whether the turn names this segment, or names none. */
@@ -102,6 +104,7 @@ function emptyTurns(episode: number) {
       if (turn[near + 1] === t) return near + 1;
       return turn.indexOf(t);
     },
+    turnAt: (slot: number): number => turn[slot]!,
     onlyOf(s: number): number {
       const first = segment.indexOf(s);
       if (first < 0) return turn.length === 1 && segment[0] === null ? 0 : -1;

@@ -2,6 +2,7 @@ import { failure } from '../schema/error.ts';
 import type { Warning } from '../schema/warning.ts';
 import type { Trajectories } from '../trajectories/trajectories.ts';
 import type { Measure } from './ratios.ts';
+import { holdsStandIn, LEAST_TOKEN_LOGPROB, STAND_IN, STAND_IN_WORDS } from './stand-in.ts';
 
 /** Rounding that a log-probability of 0 may carry. */
 const ROUNDING = 1e-9;
@@ -38,6 +39,8 @@ export function checkLogColumn(
         throw at(t, e, s, name, 'is missing', undefined, 'a log-probability at every turn');
       if (value === -Infinity && whose === 'behaviour')
         throw at(t, e, s, name, 'says the logged action had probability 0', '−∞', 'a finite log-probability');
+      if (whose === 'behaviour' && isStandIn(t, s, value, name))
+        throw at(t, e, s, name, STAND_IN_WORDS, value === STAND_IN ? undefined : value, 'null there');
       turns++;
       if (value > ROUNDING) {
         positive++;
@@ -71,6 +74,12 @@ export function checkLogColumn(
       column: name,
     },
   ];
+}
+
+function isStandIn(t: Trajectories, s: number, value: number, name: string): boolean {
+  return name === 'behaviour_logprob'
+    ? holdsStandIn(value, t.turns.nActionTokens[s]!)
+    : value < LEAST_TOKEN_LOGPROB;
 }
 
 /** A constant is right where the logs chose evenly among the declared classes. */

@@ -2,13 +2,15 @@ import { scan } from '../store/query.ts';
 import type { Store } from '../store/store.ts';
 import { numbersOf } from '../trajectories/column-copy.ts';
 import type { Trajectories } from '../trajectories/trajectories.ts';
+import { isStandInSql, STAND_IN_SQL } from './stand-in.ts';
 
 /**
  * Σ over the action tokens of a turn, where every one of them has its log-probability. Where one is above 0
- * that one instead, so that the turn is refused for it: a sum with the others would hide it.
+ * that one instead, and where one is a stand-in STAND_IN, so that the turn is refused for it: a sum with the others
+ * would hide it.
  */
-export const SUM_OF_TOKENS =
-  'CASE WHEN count(*) = count(lp) THEN CASE WHEN max(lp) > 1e-6 THEN max(lp)::DOUBLE ELSE sum(lp::DOUBLE) END END';
+export const SUM_OF_TOKENS = `CASE WHEN count(*) = count(lp) THEN CASE WHEN max(lp) > 1e-6 THEN max(lp)::DOUBLE
+  WHEN bool_or(${isStandInSql('lp')}) THEN ${STAND_IN_SQL} ELSE sum(lp::DOUBLE) END END`;
 
 /** log b of each turn from its tokens. */
 export const SUMS = `

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { check } from '../../src/inspect/check.ts';
 import { CALL_RULES } from '../../src/inspect/check-calls.ts';
 import { EPISODE_RULES } from '../../src/inspect/check-episodes.ts';
+import { STRUCTURE_RULES } from '../../src/inspect/check-structure.ts';
 import { checkTokens } from '../../src/inspect/check-tokens.ts';
 import { TURN_RULES } from '../../src/inspect/check-turns.ts';
 import { runRule } from '../../src/inspect/rule.ts';
@@ -65,6 +66,9 @@ const tokens = (more: Partial<SegmentInput>): EpisodeInput =>
 /** Ten episodes, to give a column enough values. */
 const ten = (of: (i: number) => Partial<EpisodeInput>): EpisodeInput[] =>
   Array.from({ length: 10 }, (_, i) => episode(of(i)));
+/** Scores of (episode, turn, segment) by policy p. */
+const score = (...rows: readonly string[]): string =>
+  `INSERT INTO scores (policy, source, trained_on, episode, turn, segment) VALUES ${rows.map((r) => `('p', 0, '"none"', ${r})`).join(', ')}`;
 const long = (n: number): string => 'word '.repeat(Math.ceil(n / 5));
 
 describe('clean stores', () => {
@@ -89,7 +93,13 @@ const faults: readonly [
   severity: Finding['severity'],
   column: string,
   planted: Planted,
-  expected: { count: number; turn?: number | null; segment?: number | null; value?: RegExp },
+  expected: {
+    count: number;
+    turn?: number | null;
+    segment?: number | null;
+    value?: RegExp;
+    orphan?: boolean;
+  },
 ][] = [
   [
     'no-turns',
@@ -118,6 +128,74 @@ const faults: readonly [
       ],
     },
     { count: 1, value: /^NonZeroAgentExitCodeError$/ },
+  ],
+  [
+    'episode-repeated',
+    'error',
+    'episodes.episode_id',
+    {
+      episodes: [episode(), episode()],
+      sql: 'UPDATE episodes SET episode = 0, episode_id = (SELECT min(episode_id) FROM episodes)',
+    },
+    { count: 2, value: /number 0/ },
+  ],
+  [
+    'turn-without-episode',
+    'error',
+    'turns.episode',
+    {
+      episodes: [episode()],
+      sql: 'INSERT INTO turns (episode, turn) VALUES (9000000000000000000, 0), (7, 2147483647)',
+    },
+    { count: 2, turn: 2147483647, value: /episode number 7/, orphan: true },
+  ],
+  [
+    'turn-repeated',
+    'error',
+    'turns.turn',
+    { episodes: [episode()], sql: 'INSERT INTO turns SELECT * FROM turns WHERE turn = 1' },
+    { count: 1, turn: 1, value: /turn 1 again/ },
+  ],
+  [
+    'turn-order',
+    'error',
+    'turns.turn',
+    {
+      episodes: [episode(), episode()],
+      sql: 'INSERT INTO turns SELECT * FROM turns WHERE turn = 0 AND episode = 0',
+    },
+    { count: 1, turn: 0, value: /after turn 1 of a later episode/ },
+  ],
+  [
+    'segment-without-episode',
+    'error',
+    'segments.episode',
+    { episodes: [episode()], sql: 'UPDATE segments SET episode = 4' },
+    { count: 1, segment: 0, value: /number 4/, orphan: true },
+  ],
+  [
+    'segment-missing',
+    'warning',
+    'turns.segment',
+    { episodes: [episode({ turns: [turn(0), turn(1, { segment: 3 })] })] },
+    { count: 1, turn: 1, value: /segment 3/ },
+  ],
+  [
+    'score-without-episode',
+    'error',
+    'scores.episode',
+    { episodes: [episode()], sql: score('5, 0, NULL') },
+    { count: 1, turn: 0, value: /number 5/, orphan: true },
+  ],
+  [
+    'score-of-nothing',
+    'error',
+    'scores.turn',
+    {
+      episodes: [episode()],
+      sql: score('0, 0, NULL', '0, 8, NULL', '0, NULL, 0', '0, NULL, 2', '0, NULL, NULL'),
+    },
+    { count: 3, value: /p: neither/ },
   ],
   [
     'turn-gap',
@@ -532,6 +610,36 @@ const faults: readonly [
     { count: 1, segment: 0 },
   ],
   [
+    'logprob-stand-in',
+    'error',
+    'segments.behaviour_logprobs',
+    { episodes: [tokens({ behaviour_logprobs: [null, null, -1, -0.5, null, -9999, -1e30] })] },
+    { count: 2, turn: 1, segment: 0, value: /token 5: -9999/ },
+  ],
+  [
+    'logprob-stand-in',
+    'error',
+    'turns.behaviour_logprob',
+    { episodes: [episode({ turns: [turn(0), turn(1, { behaviour_logprob: -9999.4 })], segments: [] })] },
+    { count: 1, turn: 1, value: /-9999.4/ },
+  ],
+  [
+    'logprob-stand-in',
+    'error',
+    'turns.behaviour_log_propensity',
+    { episodes: [episode({ turns: [turn(0, { behaviour_log_propensity: -1e308 })] })] },
+    { count: 1, turn: 0, value: /-1e\+?308/ },
+  ],
+  [
+    'logprob-zero-sampled',
+    'warning',
+    'turns.behaviour_logprob',
+    {
+      episodes: [episode({ turns: [turn(0, { behaviour_logprob: 0, n_action_tokens: 12 })], segments: [] })],
+    },
+    { count: 1, turn: 0, value: /over 12 tokens/ },
+  ],
+  [
     'logprob-zero-sampled',
     'warning',
     'segments.behaviour_logprobs',
@@ -613,7 +721,7 @@ describe('planted faults', () => {
     );
     opened.push(store);
     if (planted.sql) await plant(store, planted.sql);
-    const rule = [...EPISODE_RULES, ...TURN_RULES, ...CALL_RULES].find(
+    const rule = [...STRUCTURE_RULES, ...EPISODE_RULES, ...TURN_RULES, ...CALL_RULES].find(
       (r) => r.code === code && r.column === column,
     );
     const finding = rule
@@ -624,7 +732,8 @@ describe('planted faults', () => {
     expect(finding!.examples[0]!.column).toBe(column);
     expect(finding!.count).toBe(expected.count);
     const [example] = finding!.examples;
-    expect(example!.episode).toMatch(/^(e\d+|fenced \d)$/);
+    if (expected.orphan) expect(example!.episode).toBeNull();
+    else expect(example!.episode).toMatch(/^(e\d+|fenced \d)$/);
     if (expected.turn !== undefined) expect(example!.turn).toBe(expected.turn);
     if (expected.segment !== undefined) expect(example!.segment).toBe(expected.segment);
     if (expected.value !== undefined) expect(example!.value).toMatch(expected.value);

@@ -1,4 +1,5 @@
 import { failure } from '../../schema/error.ts';
+import { STAND_IN, STAND_IN_WORDS } from '../stand-in.ts';
 
 /** Rounding that a log-probability of 0 may carry; as in behaviour-column.ts. */
 const ROUNDING = 1e-9;
@@ -13,8 +14,8 @@ export interface ColumnCheck {
   most: number;
   /** The first turn that no reading can save: place of the episode, turn, value. */
   bad: [row: number, turn: number, value: number] | null;
-  /** The first turn at −∞, which only a target may have. */
-  impossible: [row: number, turn: number] | null;
+  /** A turn at −∞ or with a stand-in, which only a target may have. */
+  impossible: [row: number, turn: number, value: number] | null;
 }
 
 export const columnCheck = (): ColumnCheck => ({
@@ -43,7 +44,7 @@ export function checkTurns(
     const x = values[k]!;
     if (x < least) {
       least = x;
-      if (x === -Infinity) c.impossible = [row, turn[k]!];
+      if (x <= STAND_IN) c.impossible ??= [row, turn[k]!, x];
     }
     if (x > most) most = x;
     if (x < 0) c.negative++;
@@ -101,8 +102,12 @@ export async function refuseBad(
   if (whose === 'behaviour' && c.impossible !== null)
     throw failure({
       subject: `episode ${await nameOf(c.impossible[0])} turn ${c.impossible[1]}, column ${name}`,
-      wrong: 'says the logged action had probability 0',
-      got: '−∞',
-      expected: 'a finite log-probability',
+      ...(c.impossible[2] === -Infinity
+        ? {
+            wrong: 'says the logged action had probability 0',
+            got: '−∞',
+            expected: 'a finite log-probability',
+          }
+        : { wrong: STAND_IN_WORDS, expected: 'null there' }),
     });
 }

@@ -1,6 +1,7 @@
 import type { PolicyFile } from '../../policy/policy-file.ts';
 import { rewardSql } from '../../trajectories/return-sql.ts';
 import type { Measure } from '../ratios.ts';
+import { holdsStandInSql, isStandInSql, STAND_IN_SQL } from '../stand-in.ts';
 import type { RowSource } from './turn-blocks.ts';
 
 /** How the log-ratios of one target are read from a store; plain data, so that it can go to a thread. */
@@ -56,6 +57,10 @@ export const FLAG_SQL = (logprob: string): string =>
     "CASE WHEN logprob_kind IS NULL THEN 0 WHEN logprob_kind = 'raw' THEN 32 WHEN logprob_kind = 'processed' THEN 64 ELSE 128 END",
   ].join(' + ');
 
+/** Any stand-in for no probability as the one that is refused by name. */
+const standInFor = (standIn: string, column: string): string =>
+  `CASE WHEN ${standIn} THEN CASE WHEN isinf(${column}) THEN ${column} ELSE ${STAND_IN_SQL} END ELSE ${column} END`;
+
 /** The columns that these targets need. */
 export function turnColumns(targets: readonly TargetPlan[], logprob: string): RowSource['columns'] {
   const columns = [
@@ -63,9 +68,13 @@ export function turnColumns(targets: readonly TargetPlan[], logprob: string): Ro
     { name: 'flags', sql: FLAG_SQL(logprob) },
   ];
   const measures = new Set(targets.map((t) => t.measure));
-  if (measures.has('logprob')) columns.push({ name: 'behaviour_logprob', sql: logprob });
+  if (measures.has('logprob'))
+    columns.push({ name: 'behaviour_logprob', sql: standInFor(holdsStandInSql(logprob), logprob) });
   if (measures.has('log_propensity'))
-    columns.push({ name: 'behaviour_log_propensity', sql: 'behaviour_log_propensity' });
+    columns.push({
+      name: 'behaviour_log_propensity',
+      sql: standInFor(isStandInSql('behaviour_log_propensity'), 'behaviour_log_propensity'),
+    });
   const files = targets.filter((t) => t.kind === 'file');
   if (files.length > 0) {
     // The classes of the logs are the same for all files.
