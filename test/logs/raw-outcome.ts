@@ -12,17 +12,20 @@ export function outcomeOfText(answer: string, depth = 0): Outcome {
   const text = answer.trim();
   const [first = ''] = text.split('\n');
   const last = text.split('\n').at(-1) ?? '';
-  if (startsWithError(first)) return 'failed';
+  if (outcomeOfExit([first]) !== 'unknown') return outcomeOfExit([first]);
+  if (startsWithError(first) || /^\[?Your proposed edit has introduced new syntax error/.test(first))
+    return 'failed';
   if (/^([\w$]+\.)*\w*(Error|Exception)(:|$)/.test(first)) return 'failed';
   if (first.startsWith('Traceback (most recent call last):')) return 'failed';
   if (text.includes('\nTraceback (most recent call last):') && /^[\w.]+(Error|Exception)\b/.test(last))
     return 'failed';
   if (/^(Unknown (action|tool)|No such tool|Tool execution error:|Failed to |Tool call failed)/.test(first))
     return 'failed';
+  if (/^make: \*\*\* .* Error \d+$/.test(last)) return 'failed';
   if (first === text && /: (No such file or directory|command not found)$/.test(text)) return 'failed';
   const value = parsed(text);
   const said = value === undefined ? 'unknown' : outcomeOfValue(value, depth);
-  return said === 'unknown' ? outcomeOfExit([first, last]) : said;
+  return said === 'unknown' ? outcomeOfExit([last]) : said;
 }
 
 function startsWithError(line: string): boolean {
@@ -36,7 +39,11 @@ function outcomeOfExit(lines: readonly string[]): Outcome {
     const code =
       /^\[?(?:the )?(?:command )?(?:finished |exited |completed )?(?:with )?exit (?:code|status)(?: is)?:? ?(-?\d+)[\].]*$/i.exec(
         line.trim(),
-      )?.[1] ?? /<returncode>(-?\d+)<\/returncode>/.exec(line)?.[1];
+      )?.[1] ??
+      /<returncode>(-?\d+)<\/returncode>|^exitcode: (-?\d+) \(execution \w+\)$/
+        .exec(line)
+        ?.slice(1)
+        .find(Boolean);
     if (code !== undefined) return Number(code) === 0 ? 'worked' : 'failed';
   }
   return 'unknown';

@@ -15,9 +15,11 @@ import { type Printed, printedElements, printedFields, printedValue } from './pr
  * | text: a traceback of Python at its start, or that ends it | failed | what follows a traceback shows that the program went on |
  * | text: `Unknown action …`, `Unknown tool …`, `X is not a valid tool`, `No such tool` | failed | what harnesses answer to a call of no tool (tau-bench, LangChain) |
  * | text: `Tool execution error: …`, `Failed to …`, `Tool call failed`, `… timed out` | failed | only with those first words: "mean squared error: 0.1" says nothing |
+ * | text: `Your proposed edit has introduced new syntax error…`, in brackets or not | failed | what SWE-agent and OpenHands answer to an edit that was not made |
  * | text: `<error>…</error>`, `<tool_use_error>…` around it | failed | |
  * | text: one line `cat: x: No such file or directory`, `bash: x: command not found` | failed | a shell's own message, nothing else printed |
- * | text: exit code N in a known form, on the first or the last line | failed unless N is 0, which says worked | `Exit code: N`, `exit status N`, `[exit code: N]`, `<returncode>N</returncode>`, `(command …) exit code N` |
+ * | text: its last line is `make: *** [target] Error N` | failed | GNU make's own last word, also `gmake`, `make[1]` |
+ * | text: exit code N in a known form, on the first or the last line | failed unless N is 0, which says worked | `Exit code: N`, `exit status N`, `[exit code: N]`, `<returncode>N</returncode>`, `(command …) exit code N`, `exitcode: N (execution failed)`; on the first line it outranks a traceback below |
  * | printed object: error set; success or ok false; isError or is_error true | failed | JSON or Python's repr; their opposites say worked; text such as "None" is not set |
  * | printed object: status "error"; "success", "ok" | failed; worked | "failed" may be the state of an order: nothing |
  * | printed object: exit_code, exitCode, returncode, return_code: a number | failed unless 0 | |
@@ -63,6 +65,7 @@ const FAILED: readonly RegExp[] = [
   /^(?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception)(?:\s*$|\s*\n|:|\()/,
   /^(?:[a-z_]\w*\.)*Exception(?:\s*$|\s*\n|:|\()/,
   /^Traceback \(most recent call last\):/,
+  /^\[?Your proposed edit has introduced new syntax error/,
   /^Unknown (?:action|tool|function|command)\b/i,
   /^(?:no such|invalid|unrecogni[sz]ed) (?:tool|function|action)\b/i,
   /^(?:tool|function|action) ['"`]?[\w.-]+['"`]? (?:not found|does not exist|is not (?:a valid tool|available|defined|found))/i,
@@ -78,30 +81,41 @@ const FAILED: readonly RegExp[] = [
 const TRACEBACK = /(?:^|\n)[ \t]*Traceback \(most recent call last\):[ \t]*\r?\n/;
 const EXCEPTION_LINE = /^\s*(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*(?:Error|Exception|Exit|Interrupt|Warning)\b/;
 
+const MAKE_FAILED = /^g?make(?:\[\d+\])?: \*\*\* .*(?:Error \d+|Stop\.)$/;
+
 /** A line that tells a shell's exit code, and nothing else. */
 const EXIT_CODE =
-  /^[[(<]?(?:the )?(?:(?:command|process|program|script|shell) )?(?:(?:failed|exited|finished|completed|returned|terminated|ended) )?(?:with )?(?:non-zero )?(?:exit[ _-]?(?:code|status)|return[ _-]?code|code|status)(?: is| was)? ?[:=>]? ?(-?\d{1,10})(?:[.)\]\s]*|<\/[\w ]+>)$/i;
+  /^[[(<]?(?:the )?(?:(?:command|process|program|script|shell) )?(?:ran, then )?(?:(?:failed|exited|finished|completed|returned|terminated|ended) )?(?:with )?(?:non-zero |unix )?(?:exit[ _-]?(?:code|status)|return[ _-]?code|code|status)(?: is| was)? ?[:=>]? ?(-?\d{1,10})(?:[.)\]\s]*| \(execution (?:failed|succeeded)\)|<\/[\w ]+>)$/i;
 /** Without one of these words a number is no exit code ("Status: 200", "code 7"). */
 const EXITS = /exit|return|(?:failed|finished|completed|terminated) with/i;
 
 function textFailed(text: string, depth: number): boolean | null {
   const trimmed = text.trim();
   if (FAILED.some((pattern) => pattern.test(trimmed))) return true;
+  const exit = exitOf(firstLine(trimmed));
+  if (exit !== null) return exit;
   if (TRACEBACK.test(trimmed) && EXCEPTION_LINE.test(lastLines(trimmed)[0]!)) return true;
+  if (MAKE_FAILED.test(trimmed.slice(trimmed.lastIndexOf('\n') + 1))) return true;
   const mcp = /^(?:meta=|CallToolResult\()[\s\S]*\bisError=(True|False)\)?$/.exec(trimmed);
   if (mcp) return mcp[1] === 'True';
   const printed = printedValue(trimmed);
   const said = printed === undefined ? null : printedFailed(trimmed, printed, depth);
-  return said ?? exitFailed(trimmed);
+  return said ?? exitAtEnd(trimmed);
 }
 
-/** From the first line, or from the last ones: some harnesses add others in brackets. */
-function exitFailed(text: string): boolean | null {
-  for (const line of [firstLine(text), ...lastLines(text)]) {
-    const code = line.length <= LINE && EXITS.test(line) ? EXIT_CODE.exec(line)?.[1] : undefined;
-    if (code !== undefined) return Number(code) !== 0;
+/** From the last line, or from those before it where harnesses add others in brackets. */
+function exitAtEnd(text: string): boolean | null {
+  for (const line of lastLines(text)) {
+    const failed = exitOf(line);
+    if (failed !== null) return failed;
   }
   return null;
+}
+
+/** What the exit code on a line says; null where it tells none. */
+function exitOf(line: string): boolean | null {
+  const code = line.length <= LINE && EXITS.test(line) ? EXIT_CODE.exec(line)?.[1] : undefined;
+  return code === undefined ? null : Number(code) !== 0;
 }
 
 /** Longest line that is looked at for an exit code. */
