@@ -92,7 +92,7 @@ const partial = (column: string, what: string): Rule => ({
 
 /** Turns whose log-probability no action that was taken has; −∞ and NaN have a code of their own. */
 const standIn = (column: string, found: string): Rule => ({
-  code: 'logprob-stand-in',
+  code: 'logprob-stand-in-used',
   severity: 'error',
   column: `turns.${column}`,
   message:

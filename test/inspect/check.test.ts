@@ -617,14 +617,14 @@ const faults: readonly [
     { count: 2, turn: 1, segment: 0, value: /token 5: -9999/ },
   ],
   [
-    'logprob-stand-in',
+    'logprob-stand-in-used',
     'error',
     'turns.behaviour_logprob',
     { episodes: [episode({ turns: [turn(0), turn(1, { behaviour_logprob: -9999.4 })], segments: [] })] },
     { count: 1, turn: 1, value: /-9999.4/ },
   ],
   [
-    'logprob-stand-in',
+    'logprob-stand-in-used',
     'error',
     'turns.behaviour_log_propensity',
     { episodes: [episode({ turns: [turn(0, { behaviour_log_propensity: -1e308 })] })] },
