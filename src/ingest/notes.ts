@@ -34,6 +34,8 @@ export const NOTES = {
     `${many ? 'turns' : 'turn'} with calls written as ${about}, which could not be read: calls and tool errors are null`,
   'results-orphaned': (_, many) =>
     `tool ${many ? 'results that answer' : 'result that answers'} no call of the log: observed only`,
+  'logprobs-partial': (about, many) =>
+    `${many ? 'turns' : 'turn'} whose token log-probabilities ${about}: the turn has no sum of them`,
   'time-without-zone': (about, many) => `${many ? 'times' : 'time'} of ${about} without a zone: read as UTC`,
 } as const satisfies Readonly<Record<string, Message>>;
 export type NoteCode = keyof typeof NOTES;

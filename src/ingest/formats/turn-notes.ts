@@ -16,5 +16,11 @@ export function turnNotes(found: ChatTurns): FormatNote[] {
   for (const [about, count] of found.unreadCalls) notes.push({ code: 'calls-unread', about, count });
   if (found.orphanedResults > 0)
     notes.push({ code: 'results-orphaned', about: 'results', count: found.orphanedResults });
+  const { partialLogprobTurns: partial, standInTurns } = found;
+  const standIns = standInTurns.length;
+  if (partial > standIns)
+    notes.push({ code: 'logprobs-partial', about: 'do not cover the action', count: partial - standIns });
+  if (standIns > 0)
+    notes.push({ code: 'logprobs-partial', about: 'hold a stand-in such as −9999', count: standIns });
   return notes;
 }

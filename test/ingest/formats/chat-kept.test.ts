@@ -95,7 +95,10 @@ test('one token without a log-probability leaves no sum, and everything else', a
   expect(episode.turns.map((t) => t.behaviour_logprob)).toEqual([null, -3, null, null, null, -0.5]);
   expect(episode.turns.map((t) => t.n_action_tokens)).toEqual([2, 2, 2, 2, 8, 2]);
   expect(episode.meta).toEqual({ partial_logprob_turns: 4, stand_in_logprob_turns: [2, 3, 4] });
-  expect(notes).toEqual([]);
+  expect(notes).toEqual([
+    { code: 'logprobs-partial', about: 'do not cover the action', count: 1 },
+    { code: 'logprobs-partial', about: 'hold a stand-in such as −9999', count: 3 },
+  ]);
 });
 
 test('a time without a zone is UTC, and noted', async () => {
