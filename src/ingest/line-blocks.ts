@@ -15,6 +15,8 @@ export interface LineBlock {
 
 /** Bytes in a block: enough to pay for handing it to a worker. */
 const BLOCK = 4 << 20;
+/** Lines in a block: each may become a reject, a thousand times its size. */
+const LINES = 8192;
 const NEWLINE = 10;
 
 /**
@@ -33,17 +35,23 @@ export async function* lineBlocks(
   let long: { line: number; byteOffset: number; excerpt: string } | undefined;
   let tooLong: Reject[] = [];
 
-  function block(end: number, unterminated: boolean): LineBlock {
-    const skip = byteOffset === 0 && isMark(buffer, end) ? 3 : 0;
-    const made: LineBlock = {
-      bytes: buffer.subarray(skip, end),
-      line,
-      byteOffset: byteOffset + skip,
-      unterminated,
-      tooLong,
-    };
+  /** The lines up to `end`, as one block, or as several where they are many; the rest stays for the next. */
+  function blocks(end: number, unterminated: boolean): LineBlock[] {
+    const pieces = piecesOf(buffer, end);
+    const made = pieces.map(({ from, to, lines }, k): LineBlock => {
+      const start = from === 0 && byteOffset === 0 && isMark(buffer, end) ? 3 : from;
+      const block: LineBlock = {
+        // Alone it takes the memory with it: blocks change hands between threads.
+        bytes: pieces.length === 1 ? buffer.subarray(start, to) : copied(buffer.subarray(start, to)),
+        line,
+        byteOffset: byteOffset + start,
+        unterminated: unterminated && k === pieces.length - 1,
+        tooLong: k === 0 ? tooLong : [],
+      };
+      line += lines;
+      return block;
+    });
     tooLong = [];
-    line += countLines(buffer, end);
     byteOffset += end;
     const next = Buffer.allocUnsafeSlow(Math.max(size, used - end));
     buffer.copy(next, 0, end, used);
@@ -68,6 +76,7 @@ export async function* lineBlocks(
         if (end < 0) continue;
         line++;
         endLong(byteOffset - 1 - long.byteOffset);
+        if (tooLong.length === LINES) yield* blocks(0, false);
         continue;
       }
       const taken = Math.min(chunk.length - from, buffer.length - used);
@@ -76,7 +85,7 @@ export async function* lineBlocks(
       from += taken;
       if (used < buffer.length) continue;
       const end = buffer.lastIndexOf(NEWLINE, used - 1) + 1;
-      if (end > 0) yield block(end, false);
+      if (end > 0) yield* blocks(end, false);
       else if (used > maxBytes) {
         long = { line, byteOffset, excerpt: excerpt(buffer) };
         byteOffset += used;
@@ -90,15 +99,30 @@ export async function* lineBlocks(
     }
   }
   if (long) endLong(byteOffset - long.byteOffset);
-  if (used > 0 || tooLong.length > 0) yield block(used, used > 0 && buffer[used - 1] !== NEWLINE);
+  if (used > 0 || tooLong.length > 0) yield* blocks(used, used > 0 && buffer[used - 1] !== NEWLINE);
 }
 
 function isMark(bytes: Buffer, end: number): boolean {
   return end >= 3 && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
 }
 
-function countLines(bytes: Buffer, end: number): number {
-  let count = 0;
-  for (let p = bytes.indexOf(NEWLINE); p >= 0 && p < end; p = bytes.indexOf(NEWLINE, p + 1)) count++;
-  return count;
+/** Pieces of whole lines, `LINES` at most in each, with how many line ends each holds; one at least. */
+function piecesOf(bytes: Buffer, end: number): { from: number; to: number; lines: number }[] {
+  const pieces: { from: number; to: number; lines: number }[] = [];
+  let from = 0;
+  let lines = 0;
+  for (let p = bytes.indexOf(NEWLINE); p >= 0 && p < end; p = bytes.indexOf(NEWLINE, p + 1)) {
+    if (++lines < LINES) continue;
+    pieces.push({ from, to: p + 1, lines });
+    from = p + 1;
+    lines = 0;
+  }
+  if (from < end || pieces.length === 0) pieces.push({ from, to: end, lines });
+  return pieces;
+}
+
+function copied(bytes: Buffer): Buffer {
+  const copy = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(copy);
+  return copy;
 }

@@ -35,6 +35,8 @@ type RawRecord = Place & { readonly bytes: Buffer; readonly error?: RecordError 
 
 /** Bytes of records gathered into one block. */
 const BLOCK = 4 << 20;
+/** Short ones may all be rejects, a thousand times their size. */
+const RECORDS_A_BLOCK = 8192;
 
 /** Reads a file of a format that turns records into episodes one by one. Memory: a block and a record. */
 export async function* recordBlocks(file: RecordFile, format: LogFormat): AsyncGenerator<ParsedBlock> {
@@ -59,7 +61,7 @@ export async function* recordBlocks(file: RecordFile, format: LogFormat): AsyncG
     }
     ordinal++;
     bytes += record.bytes.length;
-    if (bytes < BLOCK) continue;
+    if (bytes < BLOCK && ordinal % RECORDS_A_BLOCK !== 0) continue;
     yield { block: columns.finish(), rejects, notes: notes.list(), parts };
     parts = 0;
     columns = episodeColumns();

@@ -86,3 +86,29 @@ test('a byte order mark is left out and offsets still count it', async () => {
     [6, 2],
   ]);
 });
+
+test('short lines come in blocks of a bounded number, each once', async () => {
+  const lines = Array.from({ length: 30_000 }, (_, k) => (k % 7 === 0 ? '' : String(k)));
+  const bytes = Buffer.from(`\ufeff${lines.join('\n')}`);
+  const blocks = await blocksOf(bytes, [5, 77_777], 1 << 20);
+  const got = blocks.flatMap((b) =>
+    [...linesOf(b)].map(({ start, end, line, byteOffset }) => ({
+      text: b.bytes.toString('utf8', start, end),
+      line,
+      byteOffset,
+    })),
+  );
+  const plain = plainLines(Buffer.from(lines.join('\n')));
+  expect(got).toEqual(plain.map((l) => ({ ...l, byteOffset: l.byteOffset + 3 })));
+  expect(Math.max(...blocks.map((b) => [...linesOf(b)].length))).toBeLessThan(8200);
+  expect(blocks.map((b) => b.unterminated)).toEqual(blocks.map((_, k) => k === blocks.length - 1));
+});
+
+test('lines beyond the limit, one after the other, come in blocks of a bounded number', async () => {
+  const bytes = Buffer.from(`${'x'.repeat(2000)}\n`.repeat(20_000));
+  const blocks = await blocksOf(bytes, [], 1000);
+  const told = blocks.flatMap((b) => b.tooLong);
+  const held = blocks.flatMap((b) => [...linesOf(b)]);
+  expect(told.length + held.length).toBe(20_000);
+  expect(Math.max(...blocks.map((b) => b.tooLong.length))).toBeLessThan(8200);
+});
