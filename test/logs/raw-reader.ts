@@ -60,9 +60,10 @@ export function readTauBench(path: string): RawEpisode[] {
   return readJson(path).map((run: Json): RawEpisode => {
     const { turns, lastWords } = walkMessages(run.traj, 'worked');
     const crashed = run.info?.error != null;
+    const [, domain] = /^# (\w+) Agent Policy/.exec(run.traj[0].content)!;
     return {
       id: `${name}/${run.task_id}/${run.trial}`,
-      task: String(run.task_id),
+      task: `${domain!.toLowerCase()}/${run.task_id}`,
       trial: run.trial,
       policy: name,
       ending: crashed ? 'aborted' : tauBenchEnding(run, turns, lastWords),

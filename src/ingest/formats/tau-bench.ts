@@ -14,6 +14,8 @@ import {
   stem,
 } from './fields.ts';
 import { type Message, turnsOfMessages } from './messages.ts';
+import { domainOf } from './tau-domain.ts';
+import { tolerant } from './tolerant.ts';
 import { aboutTurns, turnNotes } from './turn-notes.ts';
 
 /** Assistant turns a run gets: `max_num_steps` of tau-bench's own agents. */
@@ -28,7 +30,7 @@ const TERMINAL_TOOLS: ReadonlySet<string> = new Set(['transfer_to_human_agents']
  * (OpenAI messages), trial}, one file a run of one agent. Source: sierra-research/tau-bench.
  *
  * - Ids: the episode is `file/task/trial`; the policy is the file's name, since nothing inside says
- *   it. Task numbers start over in every domain: keep domains in stores of their own.
+ *   it. Task numbers start over in every domain, so the task carries its own: `airline/3` (tau-domain.ts).
  * - Ending: `aborted` where info.error is set (the harness writes reward 0 for a crash: no reward).
  *   `terminated` where the run ended by itself: reward_info is there (it is computed only then), or
  *   the last message holds ###STOP###, or the last call is a terminal tool. Otherwise `limit` from 30
@@ -46,32 +48,36 @@ export const tauBench: LogFormat = {
     if (!isFields(first) || !Array.isArray(field(first, 'traj'))) return 0;
     return field(first, 'task_id') !== undefined && field(first, 'reward') !== undefined ? 1 : 0.5;
   },
-  read: (record, context) => [readRun(asFields(record, 'record'), context)],
+  read: async (record, context) => [await readRun(asFields(record, 'record'), context)],
 };
 
-function readRun(run: Fields, context: RecordContext): FormatEpisode {
+async function readRun(run: Fields, context: RecordContext): Promise<FormatEpisode> {
   const task = asNameOrNull(field(run, 'task_id'), 'task_id');
-  const trial = asCountOrNull(field(run, 'trial'), 'trial');
-  const reward = asNumberOrNull(field(run, 'reward'), 'reward');
-  const info = asFieldsOrNull(field(run, 'info'), 'info') ?? {};
-  const goal = asFieldsOrNull(field(info, 'task'), 'info.task') ?? {};
   const notes: FormatNote[] = [];
+  const trial = tolerant(notes, 'trial', (at) => asCountOrNull(field(run, 'trial'), at));
+  const reward = asNumberOrNull(field(run, 'reward'), 'reward');
+  const info = tolerant(notes, 'info', (at) => asFieldsOrNull(field(run, 'info'), at)) ?? {};
+  const goal = tolerant(notes, 'info.task', (at) => asFieldsOrNull(field(info, 'task'), at)) ?? {};
   const messages = openaiMessages(field(run, 'traj'), 'traj', notes);
   const found = turnsOfMessages(messages, true);
   const { turns } = found;
   const crash = field(info, 'error') ?? null;
   const ending = endingOf(messages, turns.length, info);
   const name = stem(context.path);
+  const domain = task === null ? null : await domainOf(run, info, messages, context);
+  const named = domain !== null && !task!.toLowerCase().startsWith(domain);
 
   const meta: Record<string, unknown> = {};
-  put(meta, 'user_cost', asNumberOrNull(field(info, 'user_cost'), 'info.user_cost'));
-  put(meta, 'user_id', asNameOrNull(field(goal, 'user_id'), 'info.task.user_id'));
+  const userCost = tolerant(notes, 'info.user_cost', (at) => asNumberOrNull(field(info, 'user_cost'), at));
+  const userId = tolerant(notes, 'info.task.user_id', (at) => asNameOrNull(field(goal, 'user_id'), at));
+  put(meta, 'user_cost', userCost);
+  put(meta, 'user_id', userId);
   for (const [key, value] of aboutTurns(found)) meta[key] = value;
   if (crash !== null) Object.assign(meta, { error: crash, logged_reward: reward });
 
   const episode: EpisodeInput = {
     episode_id: `${name}/${task ?? '-'}/${trial ?? `#${context.ordinal}`}`,
-    task_id: task,
+    task_id: named ? `${domain}/${task}` : task,
     trial,
     policy: name,
     reward: ending === 'aborted' ? null : reward,

@@ -1,6 +1,7 @@
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { tauBench } from '../../../src/ingest/formats/tau-bench.ts';
 import { contextOf, episodesOf, fixtures, readJson, shared } from './context.ts';
 
@@ -83,6 +84,89 @@ test('a run without reward has no ending of its own; one without trial is named 
   expect(episode.ending).toBeUndefined();
 });
 
+describe('the task carries its domain', () => {
+  const run = (more: object = {}) => ({ task_id: 3, trial: 0, reward: 1, info: {}, traj: [], ...more });
+  const system = (content: string) => ({ traj: [{ role: 'system', content }] });
+  const call = (name: string) => ({
+    traj: [
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [{ id: 'a', type: 'function', function: { name, arguments: '{}' } }],
+      },
+    ],
+  });
+  const task = async (record: object, at = path) =>
+    (await episodesOf(tauBench, record, contextOf(at)))[0]!.episode.task_id;
+
+  test.each<[string, object, string]>([
+    ['by the head of its policy', system('# Airline Agent Policy\n\nThe current time is'), 'airline/3'],
+    ['of retail', system('# Retail agent policy\n\nAs a retail agent, you can help'), 'retail/3'],
+    ['of telecom', system('<policy>\n# Telecom Agent Policy\n'), 'telecom/3'],
+    ['of a domain of its own', system('# Hotel Agent Policy\n'), 'hotel/3'],
+    ['by what the agent is', system('You are a retail customer service agent.'), 'retail/3'],
+    ['by a tool of the airline', call('get_reservation_details'), 'airline/3'],
+    ['by a tool of the shop', call('exchange_delivered_order_items'), 'retail/3'],
+    ['by a tool of the carrier', call('refuel_data'), 'telecom/3'],
+    [
+      'by the names of the gold actions',
+      { info: { task: { actions: [{ name: 'cancel_pending_order', kwargs: {} }] } } },
+      'retail/3',
+    ],
+    ['by a field', { env: 'MockRetailDomainEnv' }, 'retail/3'],
+    [
+      'by a field of info, which comes first',
+      { info: { domain: 'telecom' }, ...system('# Airline Agent Policy') },
+      'telecom/3',
+    ],
+    ['once', { task_id: 'airline_3', ...system('# Airline Agent Policy') }, 'airline_3'],
+    ['not by what any agent is', system('You are a helpful agent.'), '3'],
+    ['not by tools of both', call('transfer_to_human_agents'), '3'],
+  ])('%s', async (_, more, expected) => expect(await task(run(more))).toBe(expected));
+
+  test.each([
+    ['/logs/gpt-4o-retail.json', 'retail/3'],
+    ['/logs/airline_run_2.json.gz', 'airline/3'],
+    ['/logs/retailer.json', '3'],
+    ['-', '3'],
+  ])('else by the name of the file: %s', async (at, expected) =>
+    expect(await task(run(), at)).toBe(expected),
+  );
+
+  test('a run that crashed at once has the domain of those beside it', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'turnwise-tau-'));
+    const at = join(folder, 'runs.json');
+    const crashed = run({ info: { error: 'rate limit' } });
+    writeFileSync(at, JSON.stringify([crashed, run(system('# Airline Agent Policy\n'))]));
+    expect(await task(crashed, at)).toBe('airline/3');
+    writeFileSync(at, JSON.stringify([crashed, run(call('return_delivered_order_items'))]));
+    expect(await task(crashed, at)).toBe('retail/3');
+    rmSync(folder, { recursive: true });
+  });
+});
+
+test('what nobody needs is left out, named and counted; the run is kept', async () => {
+  const record = {
+    ...runs[0],
+    trial: 'first',
+    info: { ...runs[0].info, user_cost: 'free', task: { user_id: ['ada'], instruction: 'x' } },
+  };
+  const [found] = await tauBench.read(record, contextOf(path, 4));
+  expect(found!.episode).toMatchObject({
+    episode_id: 'tau-bench/3/#4',
+    trial: null,
+    reward: 1,
+    ending: 'terminated',
+  });
+  expect(found!.episode.turns).toHaveLength(4);
+  expect(found!.notes).toEqual(
+    ['trial', 'info.user_cost', 'info.task.user_id'].map((about) => ({ code: 'field-left-out', about })),
+  );
+  const [bare] = await tauBench.read({ ...runs[0], info: 'none' }, contextOf(path));
+  expect(bare!.episode.reward).toBe(1);
+  expect(bare!.notes).toEqual([{ code: 'field-left-out', about: 'info' }]);
+});
+
 const airline = join(shared, 'logs/tau-bench/gpt-4o-airline.json');
 // Expected: cases/agentic-known-answers.json, tau_bench_gpt4o_airline; tool calls and failures
 // counted from the file by a separate script (1,164 calls, 73 answers that start with "Error").
@@ -98,7 +182,9 @@ test.skipIf(!existsSync(airline))(
     const turns = episodes.flatMap((e) => e.turns);
     const calls = turns.flatMap((t) => t.tool_calls!);
     expect(new Set(episodes.map((e) => e.episode_id)).size).toBe(200);
-    expect(new Set(episodes.map((e) => e.task_id)).size).toBe(50);
+    expect(new Set(episodes.map((e) => e.task_id))).toEqual(
+      new Set(Array.from({ length: 50 }, (_, k) => `airline/${k}`)),
+    );
     expect(turns.length).toBe(2454);
     expect(episodes.reduce((sum, e) => sum + e.reward!, 0)).toBe(84);
     expect(calls.length).toBe(1164);
