@@ -3,27 +3,18 @@ import { failure } from '../schema/error.ts';
 import type { IngestedFile } from '../schema/ingest-result.ts';
 import { appendBatch } from '../store/append.ts';
 import type { Batch } from '../store/batch.ts';
-import { queryRows } from '../store/query.ts';
 import type { Store } from '../store/store.ts';
 import { transaction } from '../store/transaction.ts';
 import type { ActionClasses } from './action-class.ts';
 import { type ByteSource, hashContent, hashFile, openBytes } from './byte-source.ts';
-import { detectFormat, HEAD_BYTES } from './detect.ts';
+import { formatOf } from './format-of.ts';
 import type { IdSet } from './id-set.ts';
 import { STDIN } from './inputs.ts';
 import { joinKnown } from './join-known.ts';
-import { FORMAT_NAMES, type FormatName } from './log-format.ts';
+import { forgetFruitless, type KnownSource, knownSource, nextSource, sameSize } from './known-source.ts';
+import type { FormatName } from './log-format.ts';
 import type { Amend } from './parse-block.ts';
-import { peek } from './peek.ts';
-import {
-  conflictsOf,
-  forgetSource,
-  NONE_BEFORE,
-  prefixOf,
-  rememberPrefix,
-  type Stored,
-  takenUp,
-} from './prefixes.ts';
+import { conflictsOf, NONE_BEFORE, prefixOf, rememberPrefix, type Stored, takenUp } from './prefixes.ts';
 import { type FileCounts, type FileNotes, readInto } from './read-into.ts';
 import { joinReward, type RewardJoin } from './rewards.ts';
 
@@ -197,44 +188,6 @@ async function known(
 
 /** Formats that are not read in one pass over all their bytes: hashed by a pass of their own. */
 const WHOLE: ReadonlySet<FormatName> = new Set<FormatName>(['parquet', 'arrow', 'tau-bench', 'chat', 'atif']);
-/** A document or an array may have a first record beyond the head. */
-const WIDE_HEAD_BYTES = 64 << 20;
-
-/** null: an empty file. */
-async function formatOf(
-  path: string,
-  bytes: AsyncIterable<Uint8Array>,
-  options: FileOptions,
-): Promise<{ format: FormatName | null; chunks: AsyncIterable<Uint8Array> }> {
-  const { head, chunks } = await peek(bytes, HEAD_BYTES);
-  if (head.every(isSpace)) return { format: null, chunks };
-  if (options.format !== 'auto') return { format: options.format, chunks };
-  if (Buffer.from(head.subarray(8, 12)).toString('latin1') === 'DUCK')
-    throw failure({
-      subject: path === STDIN ? 'standard input' : path,
-      wrong: 'is a DuckDB file, a store perhaps, and no log',
-      fix: 'For what another store holds: "turnwise export", then "turnwise import".',
-    });
-  const format = detectFormat(path, head, head.length < HEAD_BYTES || head.includes(NEWLINE));
-  if (format !== undefined) return { format, chunks };
-  const wide = await peek(chunks, WIDE_HEAD_BYTES);
-  const found = wide.head.length > head.length ? detectFormat(path, wide.head) : undefined;
-  if (found === undefined)
-    throw failure({
-      subject: path === STDIN ? 'standard input' : path,
-      wrong: 'its format is not recognised',
-      expected: `one of ${FORMAT_NAMES.join(', ')}`,
-      fix: 'Convert it to the canonical record, one JSON object a line: "turnwise schema episode".',
-    });
-  return { format: found, chunks: wide.chunks };
-}
-
-const NEWLINE = 10;
-
-function isSpace(byte: number): boolean {
-  return byte === 32 || (byte >= 9 && byte <= 13);
-}
-
 function sizeOf(path: string): number {
   try {
     return statSync(path).size;
@@ -247,45 +200,6 @@ function sizeOf(path: string): number {
 function stateOf(path: string): string {
   const { dev, ino, size, mtimeNs } = statSync(path, { bigint: true });
   return [dev, ino, size, mtimeNs].join(' ');
-}
-
-async function sameSize(store: Store, bytes: number): Promise<boolean> {
-  return (await queryRows(store, 'SELECT 1 FROM sources WHERE bytes = $1 LIMIT 1', [bytes])).length > 0;
-}
-
-/** What a file left that added nothing: it may later (a continuation beside it, a reward for an episode it is a copy of). */
-const FRUITLESS = `episodes = 0 AND NOT EXISTS (SELECT 1 FROM scores WHERE scores.source = sources.source)`;
-
-/** How a content came into the store. */
-export interface KnownSource {
-  readonly source: number;
-  readonly path: string;
-  readonly format: string;
-}
-
-/** The source of this content, where the store holds something of it. */
-async function knownSource(
-  store: Store,
-  column: 'sha256' | 'content_sha256',
-  hash: string,
-): Promise<KnownSource | undefined> {
-  const [row] = await queryRows(
-    store,
-    `SELECT source, path, format FROM sources WHERE ${column} = $1 AND NOT (${FRUITLESS}) LIMIT 1`,
-    [hash],
-  );
-  return row as unknown as KnownSource | undefined;
-}
-
-/** Forgets an earlier reading of this content that gave nothing but rejects. */
-async function forgetFruitless(store: Store, hash: string): Promise<void> {
-  const sql = `SELECT source FROM sources WHERE content_sha256 = $1 AND ${FRUITLESS}`;
-  for (const { source } of await queryRows(store, sql, [hash])) await forgetSource(store, source as number);
-}
-
-async function nextSource(store: Store): Promise<number> {
-  const [row] = await queryRows(store, 'SELECT coalesce(max(source) + 1, 0)::INTEGER AS source FROM sources');
-  return row!.source as number;
 }
 
 function nothing(

@@ -2,7 +2,8 @@ import { failure } from '../schema/error.ts';
 import { queryRows } from '../store/query.ts';
 import type { Store } from '../store/store.ts';
 import { ID_CONFLICT } from './episode-writer.ts';
-import type { FileOptions, KnownSource } from './ingest-file.ts';
+import type { FileOptions } from './ingest-file.ts';
+import type { KnownSource } from './known-source.ts';
 
 /** What a source had brought before it is read again. */
 export interface Stored {

@@ -37,7 +37,7 @@ export async function domainOf(
     fromTools(messages.flatMap((m) => m.calls.map((c) => c.name))) ??
     fromTools(goldTools(info)) ??
     (await fromFile(context)) ??
-    NAMED.exec(stem(context.path))?.[1]!.toLowerCase() ??
+    NAMED.exec(stem(context.path))?.[1]?.toLowerCase() ??
     null
   );
 }
@@ -62,7 +62,7 @@ function domainName(text: string): string {
 }
 
 function fromPrompt(prompt: string): string | null {
-  return (HEADING.exec(prompt) ?? ROLE.exec(prompt))?.[1]!.toLowerCase() ?? null;
+  return (HEADING.exec(prompt) ?? ROLE.exec(prompt))?.[1]?.toLowerCase() ?? null;
 }
 
 function fromTools(names: readonly string[]): string | null {
