@@ -15,7 +15,7 @@ async function turnwise(): Promise<() => Promise<number>> {
   const { ingest } = (await import(`${dist}/ingest/ingest.js`)) as typeof import('../src/ingest/ingest.ts');
   const { openStore } = (await import(`${dist}/store/store.js`)) as typeof import('../src/store/store.ts');
   return async () => {
-    const open = await openStore(store, { mode: 'create', memoryLimit: '256MB' });
+    const open = await openStore(store, { mode: 'create', startLimit: '256MB' });
     const result = await ingest(open, [log]);
     open.close();
     if (result.rejects > 0) throw new Error(`${result.rejects} rejects`);

@@ -2,21 +2,20 @@ import { check } from '../inspect/check.ts';
 import { formatCount } from '../report/format.ts';
 import { firstLine, inline } from '../report/plain.ts';
 import type { Check, Finding } from '../schema/check.ts';
-import { openStore } from '../store/store.ts';
-import { text } from './arguments.ts';
-import { type Command, jsonOption, storeOption } from './command.ts';
+import { type Command, jsonOption, storeOptions } from './command.ts';
+import { openGiven } from './open-store.ts';
 
 export const checkCommand: Command = {
   name: 'check',
   summary: 'what is wrong with the logs in a store, and how to fix it',
   options: {
-    store: storeOption,
+    ...storeOptions,
     strict: { type: 'boolean', help: 'exit 1 if there is a finding of severity error' },
     json: jsonOption,
   },
   examples: ['turnwise check --store runs.duckdb', 'turnwise check --store runs.duckdb --strict'],
   async run(values, _positionals, io) {
-    const store = await openStore(text(values, 'store')!, { mode: 'read' });
+    const store = await openGiven(values, 'read');
     try {
       const result = await check(store);
       io.out(values.json ? `${JSON.stringify(result, null, 2)}\n` : checkText(result));

@@ -45,6 +45,13 @@ export const storeOption: Option = {
   help: 'the store, one DuckDB file',
   required: true,
 };
+export const memoryOption: Option = {
+  type: 'string',
+  value: 'SIZE',
+  help: 'what the engine may hold, 4GB for instance; by default it grows as needed, to 3/4 of what the machine has',
+};
+/** Of every command that opens a store. */
+export const storeOptions = { store: storeOption, memory: memoryOption } as const;
 export const jsonOption: Option = { type: 'boolean', help: 'print the result as JSON and nothing else' };
 export const seedOption: Option = {
   type: 'string',

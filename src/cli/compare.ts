@@ -3,16 +3,16 @@ import { policyPair } from '../inspect/compare-selector.ts';
 import { warningLine } from '../report/warning-line.ts';
 import { OutcomeName } from '../schema/compare.ts';
 import { failure } from '../schema/error.ts';
-import { openStore } from '../store/store.ts';
-import { number, text, whole } from './arguments.ts';
-import { type Command, jsonOption, seedOption, storeOption, type Values } from './command.ts';
+import { number, whole } from './arguments.ts';
+import { type Command, jsonOption, seedOption, storeOptions, type Values } from './command.ts';
 import { comparisonText } from './compare-text.ts';
+import { openGiven } from './open-store.ts';
 
 export const compareCommand: Command = {
   name: 'compare',
   summary: 'two logged policies on the same tasks: which is better, by how much, with what power',
   options: {
-    store: storeOption,
+    ...storeOptions,
     policies: {
       type: 'string',
       value: 'A,B',
@@ -43,7 +43,7 @@ export const compareCommand: Command = {
     const outcomes = outcomesOf(values);
     const difference = positive(values, 'difference');
     const seed = whole(values, 'seed')!;
-    const store = await openStore(text(values, 'store')!, { mode: 'read' });
+    const store = await openGiven(values, 'read');
     try {
       const [a, b] = await policyPair(store, values.policies as readonly string[]);
       const result = await compare(store, a, b, { outcomes, difference, seed });

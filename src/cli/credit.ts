@@ -4,17 +4,18 @@ import { saveTurnValues } from '../critic/save-values.ts';
 import type { EpisodeCredit } from '../schema/credit.ts';
 import { ENDINGS } from '../schema/episode.ts';
 import { failure } from '../schema/error.ts';
-import { openStore, type Store } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
 import { turnTexts } from '../trajectories/texts.ts';
 import { number, text, whole } from './arguments.ts';
-import { type Command, type Io, jsonOption, seedOption, storeOption, type Values } from './command.ts';
+import { type Command, type Io, jsonOption, seedOption, storeOptions, type Values } from './command.ts';
 import { creditText, episodeText } from './credit-text.ts';
+import { openGiven } from './open-store.ts';
 
 export const creditCommand: Command = {
   name: 'credit',
   summary: 'turn-level critic: which turn helped, which hurt',
   options: {
-    store: storeOption,
+    ...storeOptions,
     episode: { type: 'string', value: 'ID', help: 'one episode, turn by turn' },
     policy: { type: 'string', value: 'NAME', help: 'only the episodes of this policy', multiple: true },
     critic: { type: 'string', value: 'NAME', default: 'ridge', help: 'name the turn values are kept under' },
@@ -46,7 +47,7 @@ export const creditCommand: Command = {
     };
     const id = text(values, 'episode');
     const policies = values.policy as readonly string[] | undefined;
-    const store = await openStore(text(values, 'store')!, { mode: values.save ? 'write' : 'read' });
+    const store = await openGiven(values, values.save ? 'write' : 'read');
     try {
       const run = await runCritic(store, {
         critic,

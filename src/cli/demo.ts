@@ -16,10 +16,11 @@ import { folderWrittenWhole } from '../store/whole-file.ts';
 import { loadTrajectories } from '../trajectories/load.ts';
 import { logRatiosFromPolicyFile } from '../weights/from-policy-file.ts';
 import { text, whole } from './arguments.ts';
-import { type Command, type Io, jsonOption, seedOption } from './command.ts';
+import { type Command, type Io, jsonOption, memoryOption, seedOption, type Values } from './command.ts';
 import { creditText } from './credit-text.ts';
 import { refuseForeign } from './demo-folder.ts';
 import { descriptionText } from './describe.ts';
+import { givenMemory } from './open-store.ts';
 import { cannotWrite } from './output-file.ts';
 import { table } from './table.ts';
 
@@ -39,6 +40,7 @@ export const demoCommand: Command = {
     },
     force: { type: 'boolean', help: 'replace what is there and is of no demo' },
     seed: seedOption,
+    memory: memoryOption,
     json: jsonOption,
   },
   examples: ['turnwise demo', 'turnwise demo --out /tmp/demo'],
@@ -48,7 +50,7 @@ export const demoCommand: Command = {
     let report: Report | undefined;
     try {
       const write = async (part: string) => {
-        report = await runDemo(part, whole(values, 'seed')!, io);
+        report = await runDemo(part, values, io);
       };
       await folderWrittenWhole(out, write, /^demo\.duckdb\.wal$/);
     } catch (cause) {
@@ -70,8 +72,8 @@ export const demoCommand: Command = {
 const jsonOf = (report: Report): string => `${JSON.stringify(report, null, 2)}\n`;
 
 /** Writes the store, the page and its data into an empty folder. */
-async function runDemo(folder: string, seed: number, io: Io): Promise<Report> {
-  const store = await openStore(join(folder, 'demo.duckdb'), { mode: 'create' });
+async function runDemo(folder: string, values: Values, io: Io): Promise<Report> {
+  const store = await openStore(join(folder, 'demo.duckdb'), { mode: 'create', ...givenMemory(values) });
   try {
     await ingest(store, [join(DATASET, 'episodes.jsonl')]);
     const logs = await loadTrajectories(store, { features: true });
@@ -86,7 +88,7 @@ async function runDemo(folder: string, seed: number, io: Io): Promise<Report> {
     const report = await buildReport(store, {
       title: TITLE,
       targets,
-      critic: { seed },
+      critic: { seed: whole(values, 'seed')! },
       onProgress: (what) => io.progress(what),
     });
     writeFileSync(join(folder, 'report.json'), jsonOf(report));

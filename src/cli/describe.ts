@@ -12,17 +12,17 @@ import {
 import { warningLine } from '../report/warning-line.ts';
 import type { Description, Spread } from '../schema/describe.ts';
 import { ENDINGS } from '../schema/episode.ts';
-import { openStore } from '../store/store.ts';
-import { refuseIdle, text } from './arguments.ts';
-import { type Command, jsonOption, storeOption } from './command.ts';
+import { refuseIdle } from './arguments.ts';
+import { type Command, jsonOption, storeOptions } from './command.ts';
 import { listEpisodes } from './list-episodes.ts';
+import { openGiven } from './open-store.ts';
 import { bar, table, wrap } from './table.ts';
 
 export const describeCommand: Command = {
   name: 'describe',
   summary: 'what is in a store: episodes, tasks, turns, rewards with their uncertainty, tools',
   options: {
-    store: storeOption,
+    ...storeOptions,
     episodes: {
       type: 'boolean',
       help: 'list the episodes instead: id, task, policy, ending, return, turns; with --json one JSON object a line',
@@ -44,7 +44,7 @@ export const describeCommand: Command = {
           name,
           `does not go with ${values.episodes ? '--episodes' : '--json, which prints all'}`,
         );
-    const store = await openStore(text(values, 'store')!, { mode: 'read' });
+    const store = await openGiven(values, 'read');
     try {
       if (values.episodes) {
         await listEpisodes(store, io, values.json === true);

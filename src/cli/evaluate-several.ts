@@ -3,9 +3,9 @@ import { decimalsFor, formatCount, formatInterval, formatNumber, formatShare } f
 import type { AuditConfig } from '../schema/audit-config.ts';
 import { failure } from '../schema/error.ts';
 import type { ComparedValue, PolicyBand, PolicyComparison } from '../schema/policy-comparison.ts';
-import { openStore } from '../store/store.ts';
 import { refuseIdle, text } from './arguments.ts';
 import type { Io, Values } from './command.ts';
+import { openGiven } from './open-store.ts';
 import { table } from './table.ts';
 import { auditOptions, exitCodeOf, requiredVerdict, tellReplicates } from './target.ts';
 
@@ -31,7 +31,7 @@ export async function evaluateSeveral(
   requiredVerdict(values);
   const given = auditOptions(values);
   tellReplicates(config, io);
-  const store = await openStore(text(values, 'store')!, { mode: 'read' });
+  const store = await openGiven(values, 'read');
   try {
     const options = { ...given, config: { ...given.config, ...config } };
     const result = await compareTargets(store, targets, options, text(values, 'estimator'));

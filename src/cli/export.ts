@@ -5,11 +5,12 @@ import type { Exported } from '../schema/exported.ts';
 import { exportArrow } from '../store/arrow.ts';
 import { engineFailure } from '../store/engine-failure.ts';
 import { exportParquet, SHARD } from '../store/parquet.ts';
-import { openStore, type Store } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
 import { TABLES, type TableName } from '../store/tables.ts';
 import { folderWrittenWhole, isHalfMoved, isUnfinished } from '../store/whole-file.ts';
 import { text, whole } from './arguments.ts';
-import { type Command, jsonOption, storeOption } from './command.ts';
+import { type Command, jsonOption, storeOptions } from './command.ts';
+import { openGiven } from './open-store.ts';
 import { claimOutput } from './output-file.ts';
 
 const FORMATS = ['parquet', 'arrow'] as const;
@@ -20,7 +21,7 @@ export const exportCommand: Command = {
   name: 'export',
   summary: 'Writes tables of a store to Parquet or Arrow files.',
   options: {
-    store: storeOption,
+    ...storeOptions,
     to: { type: 'string', value: 'FORMAT', help: FORMATS.join(' or '), required: true },
     table: { type: 'string', value: 'NAME', help: `${NAMES.join(', ')} or all`, default: 'all' },
     out: { type: 'string', value: 'PATH', help: 'the file; of all tables, the folder', required: true },
@@ -55,7 +56,7 @@ export const exportCommand: Command = {
         ? NAMES.map((name) => ({ name, path: join(out, `${name}.${format}`) }))
         : [{ name: table, path: out }];
     const force = values.force === true;
-    const store = await openStore(text(values, 'store')!, { mode: 'read' });
+    const store = await openGiven(values, 'read');
     try {
       if (table === 'all' && existsSync(out) && !isFolder(out))
         throw failure({ subject: out, wrong: 'is a file', fix: 'Of all tables, --out names a folder.' });

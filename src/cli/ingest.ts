@@ -4,16 +4,17 @@ import { findInputs } from '../ingest/inputs.ts';
 import { FORMAT_NAMES, type FormatName } from '../ingest/log-format.ts';
 import { failure } from '../schema/error.ts';
 import { text, whole } from './arguments.ts';
-import { type Command, jsonOption, storeOption } from './command.ts';
+import { type Command, jsonOption, storeOptions } from './command.ts';
 import { ingestErrors, ingestText } from './ingest-text.ts';
 import { withCreatedStore } from './new-store.ts';
+import { givenMemory } from './open-store.ts';
 
 export const ingestCommand: Command = {
   name: 'ingest',
   summary: 'Read log files into a store; a file already there adds nothing.',
   positionals: '<files…>',
   options: {
-    store: storeOption,
+    ...storeOptions,
     format: {
       type: 'string',
       value: 'NAME',
@@ -73,21 +74,25 @@ export const ingestCommand: Command = {
     const path = text(values, 'store')!;
     const rewards = text(values, 'rewards');
     const inputs = await findInputs(positionals, { store: path, rewards });
-    const { result, kept } = await withCreatedStore(path, { memoryLimit: '256MB' }, io, (store, keep) =>
-      ingestInputs(store, inputs, {
-        format,
-        maxRecordMb,
-        strict: values.strict === true,
-        rewards,
-        idPrefix: text(values, 'id-prefix'),
-        actionClass,
-        stdin: io.stdin,
-        onProgress: ({ path, records, bytes }) =>
-          io.progress(`${path}: ${records.toLocaleString('en')} records, ${(bytes / 1e6).toFixed(0)} MB`),
-        onFile: ({ status }) => {
-          if (status === 'added') keep();
-        },
-      }),
+    const { result, kept } = await withCreatedStore(
+      path,
+      { ...givenMemory(values), startLimit: '256MB' },
+      io,
+      (store, keep) =>
+        ingestInputs(store, inputs, {
+          format,
+          maxRecordMb,
+          strict: values.strict === true,
+          rewards,
+          idPrefix: text(values, 'id-prefix'),
+          actionClass,
+          stdin: io.stdin,
+          onProgress: ({ path, records, bytes }) =>
+            io.progress(`${path}: ${records.toLocaleString('en')} records, ${(bytes / 1e6).toFixed(0)} MB`),
+          onFile: ({ status }) => {
+            if (status === 'added') keep();
+          },
+        }),
     );
     if (values.json === true)
       io.out(`${JSON.stringify({ ...result, store: kept ? result.store : null }, null, 2)}\n`);

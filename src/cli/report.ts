@@ -3,9 +3,9 @@ import { auditTarget } from '../audit/audit-target.ts';
 import { buildReport } from '../report/build-report.ts';
 import { reportPage } from '../report/report-page.ts';
 import type { Report } from '../schema/report.ts';
-import { openStore } from '../store/store.ts';
 import { text, whole } from './arguments.ts';
-import { type Command, jsonOption, seedOption, storeOption } from './command.ts';
+import { type Command, jsonOption, seedOption, storeOptions } from './command.ts';
+import { openGiven } from './open-store.ts';
 import { claimOutput, writeWhole } from './output-file.ts';
 import { auditOptions, targetOptions } from './target.ts';
 
@@ -13,7 +13,7 @@ export const reportCommand: Command = {
   name: 'report',
   summary: 'everything about a store in one self-contained HTML page',
   options: {
-    store: storeOption,
+    ...storeOptions,
     out: { type: 'string', value: 'FILE', default: 'turnwise-report.html', help: 'the page to write' },
     force: { type: 'boolean', help: 'overwrite it' },
     target: { type: 'string', value: 'NAME|FILE', multiple: true, help: 'also audit this policy' },
@@ -33,7 +33,7 @@ export const reportCommand: Command = {
     const named = (values.target as readonly string[] | undefined) ?? [];
     if (!values.json) claimOutput(out, values.force === true, [path, ...named]);
     const options = auditOptions(values);
-    const store = await openStore(path, { mode: 'read' });
+    const store = await openGiven(values, 'read');
     try {
       const targets: Report['targets'] = [];
       for (const target of named) {

@@ -4,13 +4,13 @@ import type { Audit, Verdict } from '../schema/audit.ts';
 import type { AuditConfig } from '../schema/audit-config.ts';
 import { failure } from '../schema/error.ts';
 import { TrainedOn } from '../schema/trained-on.ts';
-import { openStore } from '../store/store.ts';
 import { text, whole } from './arguments.ts';
-import { type Io, type Option, seedOption, storeOption, type Values } from './command.ts';
+import { type Io, type Option, seedOption, storeOptions, type Values } from './command.ts';
+import { openGiven } from './open-store.ts';
 
 /** Flags of the commands that judge a target policy. */
 export const targetOptions: Readonly<Record<string, Option>> = {
-  store: storeOption,
+  ...storeOptions,
   target: {
     type: 'string',
     value: 'NAME|FILE',
@@ -63,7 +63,7 @@ export async function auditNamed(values: Values, config: Partial<AuditConfig> = 
   requiredVerdict(values);
   const given = auditOptions(values);
   const options = { ...given, config: { ...given.config, ...config } };
-  const store = await openStore(text(values, 'store')!, { mode: 'read' });
+  const store = await openGiven(values, 'read');
   try {
     return await auditTarget(store, text(values, 'target')!, options);
   } finally {

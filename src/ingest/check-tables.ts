@@ -1,6 +1,7 @@
 import { ENDINGS } from '../schema/episode.ts';
 import { failure } from '../schema/error.ts';
 import type { ColumnData } from '../store/batch.ts';
+import { BROKEN_SEQUENCES } from '../store/pieces.ts';
 import { queryRows, scan } from '../store/query.ts';
 import type { Store } from '../store/store.ts';
 import { TABLES, type TableName } from '../store/tables.ts';
@@ -9,7 +10,7 @@ import { TABLES, type TableName } from '../store/tables.ts';
 const ORDER: Readonly<Partial<Record<TableName, readonly string[]>>> = {
   episodes: ['episode'],
   turns: ['episode', 'turn'],
-  segments: ['episode', 'segment'],
+  segments: ['episode', 'segment', 'piece'],
 };
 
 /**
@@ -56,6 +57,8 @@ export async function checkTables(store: Store): Promise<void> {
           `refers to ${name === 'episode' ? 'an episode' : 'a source'} that is not there`,
           `Import table "${owner}" with it.`,
         );
+  for (const [table, sql] of Object.entries(BROKEN_SEQUENCES))
+    await none(store, sql, table, 'a sequence is not whole: pieces are missing or cut, of episode number');
   await checkTurns(store);
 }
 
@@ -85,20 +88,19 @@ async function none(store: Store, sql: string, table: string, what: string, fix?
 
 /** Ascending, none twice. */
 async function checkOrder(store: Store, table: string, columns: readonly string[]): Promise<void> {
-  let major = -1;
-  let minor = -1;
+  const before = columns.map(() => -1);
   for await (const chunk of scan(store, `SELECT ${columns.join(', ')} FROM ${table}`)) {
-    const [a, b] = columns.map((name) => numbers(chunk.columns[name]!));
+    const keys = columns.map((name) => numbers(chunk.columns[name]!));
     for (let i = 0; i < chunk.rows; i++) {
-      const same = b !== undefined && a![i] === major;
-      if (same ? b[i]! <= minor : a![i]! <= major)
+      let k = 0;
+      while (k + 1 < keys.length && keys[k]![i] === before[k]) k++;
+      if (keys[k]![i]! <= before[k]!)
         throw wrong(
           table,
           `its rows are not in the order of ${columns.join(' and ')}`,
-          columns.map((name, k) => `${name} ${(k === 0 ? a : b)![i]}`).join(', '),
+          columns.map((name, c) => `${name} ${keys[c]![i]}`).join(', '),
         );
-      major = a![i]!;
-      minor = b === undefined ? -1 : b[i]!;
+      for (let c = 0; c < keys.length; c++) before[c] = keys[c]![i]!;
     }
   }
 }

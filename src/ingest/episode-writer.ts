@@ -8,8 +8,8 @@ import type { IdSet } from './id-set.ts';
 import { joinCopies } from './join-known.ts';
 import type { Reject } from './rejects.ts';
 import type { RewardJoin } from './rewards.ts';
+import { rowWindow } from './row-window.ts';
 import { selectRows } from './select-rows.ts';
-import { tokenWindow } from './token-window.ts';
 
 /** Appends the episodes of one file, numbered on from those the store holds. */
 export interface EpisodeWriter {
@@ -47,7 +47,7 @@ export function episodeWriter(store: Store, options: WriterOptions): EpisodeWrit
   let conflicts = 0;
   let rewardsJoined = 0;
   let replaced = 0;
-  const window = tokenWindow(store);
+  const window = rowWindow(store);
   return {
     get episodes() {
       return episodes;
@@ -76,8 +76,8 @@ export function episodeWriter(store: Store, options: WriterOptions): EpisodeWrit
       for (const batch of [{ ...kept.episodes, columns }, kept.turns, kept.segments]) {
         shift(batch, base);
         replaced += (await appendBatch(store, batch)).replaced;
+        await window.add(batch);
       }
-      await window.add(kept.segments);
       episodes += kept.episodes.rows;
       turns += kept.turns.rows;
       if (join && copied.length > 0) rewardsJoined += await joinCopies(store, copied, join, prefix);

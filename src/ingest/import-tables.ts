@@ -7,8 +7,8 @@ import { queryRows } from '../store/query.ts';
 import type { Store } from '../store/store.ts';
 import { transaction } from '../store/transaction.ts';
 import { checkTables } from './check-tables.ts';
+import { parquetWindow, rowWindow } from './row-window.ts';
 import { findTableFiles, openArrow, type TableFile } from './table-files.ts';
-import { parquetWindow, tokenWindow } from './token-window.ts';
 
 /**
  * Reads tables that `turnwise export` wrote back into a store, whose tables of these names must be empty: a
@@ -45,17 +45,17 @@ export async function importTables(
 
 async function read(store: Store, { table, path, format }: TableFile): Promise<number> {
   if (format === 'parquet') {
-    if (table === 'segments') await parquetWindow(store, path);
+    await parquetWindow(store, path);
     return (await importParquet(store, table, path)).rows;
   }
-  const window = tokenWindow(store);
+  const window = rowWindow(store);
   let rows = 0;
   const { batches, close } = await openArrow(path);
   try {
     for await (const arrow of batches) {
       const batch = batchFromArrow(table, arrow);
       await appendBatch(store, batch);
-      if (table === 'segments') await window.add(batch);
+      await window.add(batch);
       rows += batch.rows;
     }
   } finally {

@@ -72,13 +72,16 @@ async function loggedRows(store: Store, scores: readonly PlacedScore[]): Promise
   );
   const episodes = new Map(found.map((r) => [r.episode_id as string, r.episode as number]));
   const numbers = [...episodes.values()];
-  const of = (select: string) =>
+  const of = (select: string, more = '') =>
     numbers.length === 0
       ? Promise.resolve([])
-      : queryRows(store, `${select} WHERE episode IN (SELECT unnest($1))`, [numbers]);
+      : queryRows(store, `${select} WHERE episode IN (SELECT unnest($1))${more}`, [numbers]);
   const turns = await of('SELECT episode, turn FROM turns');
-  const segments = await of('SELECT episode, segment, len(token_ids) AS tokens FROM segments');
-  const scored = await of('SELECT policy, episode, turn, segment FROM scores');
+  const segments = await of(
+    'SELECT episode, segment, sum(len(token_ids))::BIGINT AS tokens FROM segments',
+    ' GROUP BY ALL',
+  );
+  const scored = await of('SELECT DISTINCT policy, episode, turn, segment FROM scores');
   return {
     episodes,
     turns: new Set(turns.map((r) => `${r.episode}/${r.turn}`)),

@@ -226,8 +226,10 @@ export const EPISODE_RULES: readonly Rule[] = [
     sql: offending({
       episode: 'unnest(list_sort(repeats)[2:])',
       value: "'like episode number ' || list_min(repeats)",
-      from: `FROM (SELECT list(DISTINCT episode) AS repeats FROM segments WHERE len(token_ids) >= ${DUPLICATE_TOKENS}
-        GROUP BY hash(token_ids), len(token_ids) HAVING count(DISTINCT episode) > 1)`,
+      from: `FROM (SELECT list(DISTINCT episode) AS repeats FROM (
+          SELECT episode, bit_xor(hash(piece, token_ids)) AS ids, sum(len(token_ids)) AS n FROM segments
+          GROUP BY episode, segment HAVING n >= ${DUPLICATE_TOKENS})
+        GROUP BY ids, n HAVING count(DISTINCT episode) > 1)`,
     }),
   },
   {

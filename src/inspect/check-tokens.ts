@@ -1,5 +1,6 @@
 import type { Finding } from '../schema/check.ts';
 import type { ColumnData } from '../store/batch.ts';
+import { joinPieces } from '../store/pieces.ts';
 import { queryRows, scan } from '../store/query.ts';
 import type { Store } from '../store/store.ts';
 import { LEAST_TOKEN_LOGPROB } from '../weights/stand-in.ts';
@@ -12,7 +13,7 @@ export const TOKEN_CHECKS: readonly TokenCheck[] = Object.values(TOKEN);
 /** A segment with fewer sampled tokens than this says nothing about stand-ins. */
 const ENOUGH = 8;
 /** token_ids themselves are not read. */
-const SEGMENTS = `SELECT episode, segment, len(token_ids)::INTEGER AS n, action_mask, behaviour_logprobs, versions,
+const SEGMENTS = `SELECT episode, segment, piece, len(token_ids)::INTEGER AS n, action_mask, behaviour_logprobs, versions,
   token_turn FROM segments`;
 
 /**
@@ -23,9 +24,9 @@ export async function checkTokens(store: Store): Promise<Finding[]> {
   const tally = new Map<TokenCheck, Tally>();
   const turns = turnCursor(store);
   // Segments lie in order of episode as ingested; sorting their token lists is for damaged stores.
-  const sql = (await ordered(store)) ? SEGMENTS : `${SEGMENTS} ORDER BY episode, segment`;
+  const sql = (await ordered(store)) ? SEGMENTS : `${SEGMENTS} ORDER BY episode, segment, piece`;
   let current: TurnsOfEpisode | undefined;
-  for await (const { rows, columns } of scan(store, sql)) {
+  for await (const { rows, columns } of joinPieces(scan(store, sql), ['n'])) {
     const episode = numbers(columns, 'episode').values;
     const segment = numbers(columns, 'segment').values;
     const n = numbers(columns, 'n').values;

@@ -25,7 +25,7 @@ type TablesPart = Pick<
 export async function describeTables(store: Store): Promise<TablesPart> {
   const rows = (sql: string): Promise<Row[]> => queryRows(store, sql);
   const [{ episodes, turns, segments }] = (await rows(`SELECT (SELECT count(*) FROM episodes) AS episodes,
-    (SELECT count(*) FROM turns) AS turns, (SELECT count(*) FROM segments) AS segments`)) as [
+    (SELECT count(*) FROM turns) AS turns, (SELECT count(*) FROM segments WHERE piece = 0) AS segments`)) as [
     { episodes: number; turns: number; segments: number },
   ];
   const endings = { terminated: 0, limit: 0, truncated: 0, aborted: 0, unfinished: 0 };
@@ -59,7 +59,7 @@ export async function describeTables(store: Store): Promise<TablesPart> {
       };
     }),
     scores: (await rows(`SELECT policy, count(DISTINCT episode) AS episodes, count(turn) AS turns,
-      count(segment) AS segments FROM scores GROUP BY policy ORDER BY policy`)) as Description['scores'],
+      count(*) FILTER (piece = 0) AS segments FROM scores GROUP BY policy ORDER BY policy`)) as Description['scores'],
     sources: (await rows(
       'SELECT path, format, sha256, bytes, episodes, turns, rejects FROM sources ORDER BY source',
     )) as Description['sources'],
@@ -109,10 +109,9 @@ async function tokens(store: Store, segments: number): Promise<Description['toke
   const [row] = (await queryRows(
     store,
     segments > 0
-      ? `SELECT sum(len(token_ids))::BIGINT AS tokens, sum(sampled)::BIGINT AS sampled, sum(scored)::BIGINT AS scored
-         FROM (SELECT token_ids, len(list_filter(action_mask, m -> m)) AS sampled,
-           len(list_filter(list_zip(action_mask, behaviour_logprobs), z -> z[1] AND z[2] IS NOT NULL)) AS scored
-           FROM segments)`
+      ? `SELECT (SELECT sum(len(token_ids)) FROM segments)::BIGINT AS tokens, count(*) FILTER (m) AS sampled,
+           count(*) FILTER (m AND lp IS NOT NULL) AS scored
+         FROM (SELECT unnest(action_mask) AS m, unnest(behaviour_logprobs) AS lp FROM segments)`
       : 'SELECT 0 AS tokens, sum(n_action_tokens)::BIGINT AS sampled, NULL::BIGINT AS scored FROM turns',
   )) as [{ tokens: number; sampled: number; scored: number | null }];
   return {
@@ -126,9 +125,12 @@ async function tokens(store: Store, segments: number): Promise<Description['toke
 
 async function presence(store: Store, table: TableName, rows: number): Promise<Description['columns']> {
   if (rows === 0) return [];
-  const counts = TABLES[table].map((c) => `count(*) FILTER (${hasValue(c)}) AS "${c.name}"`);
-  const [row] = await queryRows(store, `SELECT ${counts.join(', ')} FROM ${table}`);
-  return TABLES[table].map((c) => ({ table, column: c.name, present: (row![c.name] as number) / rows }));
+  // A segment is as many rows as its tokens need.
+  const columns = TABLES[table].filter((c) => c.name !== 'piece');
+  const counts = columns.map((c) => `count(*) FILTER (${hasValue(c)}) AS "${c.name}"`);
+  const where = table === 'segments' ? ' WHERE piece = 0' : '';
+  const [row] = await queryRows(store, `SELECT ${counts.join(', ')} FROM ${table}${where}`);
+  return columns.map((c) => ({ table, column: c.name, present: (row![c.name] as number) / rows }));
 }
 
 function hasValue({ name, type }: Column): string {

@@ -14,6 +14,7 @@ import {
 import type { Batch, ColumnData } from './batch.ts';
 import { checkBatch } from './check-batch.ts';
 import { engineFailure } from './engine-failure.ts';
+import { cutPieces } from './pieces.ts';
 import type { Store } from './store.ts';
 import { type ColumnType, TABLES } from './tables.ts';
 import { VECTOR_SIZE, vectorOf } from './vectors.ts';
@@ -35,15 +36,19 @@ const TYPES: Readonly<Record<ColumnType, DuckDBType>> = {
 
 /** Handed to the engine at once: its own threshold counts rows, and a row of segments may be 100 kB. */
 const FLUSH_BYTES = 16e6;
+/** In one chunk: the engine copies it, and keeps room for the largest one. */
+const CHUNK_BYTES = 8e6;
 
 /**
- * Appends the rows of a batch to its table, column by column, in chunks of 2,048 rows; inside an open
+ * Appends the rows of a batch to its table, column by column, in chunks of at most 2,048 rows; sequences are cut into
+ * pieces first. Inside an open
  * transaction they belong to it. Text is stored as UTF-8: a lone surrogate, which UTF-8 cannot hold, becomes
  * U+FFFD, and is counted. JSON is taken as it is: writers hand over what JSON.stringify made.
  * @returns how many texts held a lone surrogate
  * @throws a failure naming table, column and row where the batch does not fit; nothing is written then
  */
-export async function appendBatch(store: Store, batch: Batch): Promise<{ readonly replaced: number }> {
+export async function appendBatch(store: Store, given: Batch): Promise<{ readonly replaced: number }> {
+  const batch = cutPieces(given);
   checkBatch(batch);
   store.assertIdle('appendBatch');
   if (batch.rows === 0) return { replaced: 0 };
@@ -54,14 +59,16 @@ export async function appendBatch(store: Store, batch: Batch): Promise<{ readonl
     appender = await store.connection.createAppender(batch.table);
     const chunk = DuckDBDataChunk.create(columns.map((c) => TYPES[c.type]));
     let pending = 0;
-    for (let from = 0; from < batch.rows; from += VECTOR_SIZE) {
-      const to = Math.min(from + VECTOR_SIZE, batch.rows);
+    for (let from = 0, to = 0; from < batch.rows; from = to) {
+      let bytes = 0;
+      for (; to < batch.rows && to - from < VECTOR_SIZE && bytes < CHUNK_BYTES; to++)
+        for (const data of datas) if (data) bytes += bytesOf(data, to);
+      pending += bytes;
       chunk.reset();
       for (const [k, data] of datas.entries()) {
         const vector = vectorOf(chunk, k);
         if (data) writeVector(vector, data, from, to);
         else writeNulls(vector, to - from);
-        if (data) pending += bytesOf(data, from, to);
       }
       chunk.rowCount = to - from;
       appender.appendDataChunk(chunk);
@@ -90,15 +97,10 @@ function discard(appender: DuckDBAppender | undefined): void {
   }
 }
 
-function bytesOf(data: ColumnData, from: number, to: number): number {
-  if (data.kind === 'list') {
-    const values = data.offsets[to]! - data.offsets[from]!;
-    return 16 * (to - from) + 8 * values;
-  }
-  if (data.kind !== 'text') return 8 * (to - from);
-  let bytes = 16 * (to - from);
-  for (let i = from; i < to; i++) bytes += data.values[i]?.length ?? 0;
-  return bytes;
+/** About the bytes of row `i`. */
+function bytesOf(data: ColumnData, i: number): number {
+  if (data.kind === 'list') return 16 + 8 * (data.offsets[i + 1]! - data.offsets[i]!);
+  return data.kind === 'text' ? 16 + (data.values[i]?.length ?? 0) : 8;
 }
 
 function illFormed(values: readonly (string | null)[], rows: number): number {

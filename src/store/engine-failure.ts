@@ -33,7 +33,10 @@ export function engineFailure(path: string, error: unknown): TurnwiseError {
   if (/version number|newer version of DuckDB|storage version/i.test(said))
     return tell(`was written by another version of DuckDB (${firstLine(said)})`);
   if (/out of memory/i.test(said))
-    return tell(`the engine ran out of memory (${firstLine(said)})`, 'Open the store with a larger limit.');
+    return tell(
+      `the engine ran out of memory (${firstLine(said)})`,
+      memoryFix(/\/([\d.]+ \w+) used/.exec(said)?.[1]),
+    );
   if (/corrupt|checksum/i.test(said)) return tell(`the file is damaged (${firstLine(said)})`);
   return tell(firstLine(said));
 }
@@ -46,6 +49,11 @@ export function isInUse(error: unknown): boolean {
 
 const isLocked = (said: string): boolean =>
   /lock/i.test(said) && /conflicting|could not set lock|being used by another/i.test(said);
+
+/** `had`: the limit in force. */
+export function memoryFix(had: string | undefined): string {
+  return `Let it have more with --memory (in a program: memoryLimit), for instance --memory 8GB${had === undefined ? '' : `; it had ${had}`}.`;
+}
 
 /** Whether an error came out of the engine or the file system rather than out of a mistake in the program. */
 export function isEngineError(error: unknown): boolean {

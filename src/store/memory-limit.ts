@@ -1,27 +1,109 @@
 import { totalmem } from 'node:os';
-import { queryRows } from './query.ts';
-import type { Store } from './store.ts';
+import type { DuckDBConnection } from 'duckdb';
+import { failure } from '../schema/error.ts';
+import { TABLES, type TableName } from './tables.ts';
+
+/** What the engine of a store may hold before it spills beside the store. */
+export interface MemoryLimit {
+  /** In force, in bytes. */
+  bytes: number;
+  /** Given by the user: it is kept. Otherwise it starts small and grows where a query needs more. */
+  readonly fixed: boolean;
+}
+
+/** Where it starts. The engine keeps what it has read as long as the limit allows, so a large one is filled for nothing. */
+const START = '512MB';
+/** Share of the machine's memory that it may grow to; the rest is for Node, the columns and everybody else. */
+const SHARE = 0.75;
+const GROWTH = 4;
+/** Rows of a table that the engine takes at once. */
+export const ENGINE_ROWS = 2048;
+
+/** The most that the engine may hold on this machine, or in this container, where nobody says otherwise. */
+export function memoryThere(): number {
+  const allowed = process.constrainedMemory?.() ?? 0;
+  const bytes = allowed > 0 ? Math.min(allowed, totalmem()) : totalmem();
+  return SHARE * bytes;
+}
 
 const UNITS: Readonly<Record<string, number>> = {
-  bytes: 1,
-  KiB: 2 ** 10,
-  MiB: 2 ** 20,
-  GiB: 2 ** 30,
-  TiB: 2 ** 40,
+  b: 1,
+  kb: 1e3,
+  mb: 1e6,
+  gb: 1e9,
+  tb: 1e12,
+  kib: 2 ** 10,
+  mib: 2 ** 20,
+  gib: 2 ** 30,
+  tib: 2 ** 40,
 };
 
-/** What the engine of a store may hold before it spills, in bytes. */
-export async function memoryLimit(store: Store): Promise<number> {
-  const [row] = await queryRows(store, "SELECT current_setting('memory_limit') AS size");
-  const [, size, unit] = /^([\d.]+) (\w+)$/.exec(String(row!.size))!;
-  return Number(size) * UNITS[unit!]!;
+/** The least that a store can be opened with. */
+const LEAST = 32e6;
+
+/**
+ * Bytes of a size as it is written, "4GB" or "500 MiB".
+ * @throws a usage failure for anything else, and below 32 MB
+ */
+export function memorySize(text: string, subject = 'memoryLimit'): number {
+  const [, size, unit] = /^\s*(\d+(?:\.\d+)?)\s*([kmgt]?i?b)\s*$/i.exec(text) ?? [];
+  const bytes = size === undefined ? Number.NaN : Number(size) * UNITS[unit!.toLowerCase()]!;
+  if (Number.isFinite(bytes) && bytes >= LEAST) return Math.floor(bytes);
+  throw failure({
+    subject,
+    wrong: Number.isNaN(bytes) ? 'is not a size' : 'is too little to work with',
+    got: `"${text}"`,
+    expected: 'a number and a unit, of at least 32MB; for instance 4GB',
+    exitCode: 2,
+  });
+}
+
+/** A size as the engine takes it and people read it. */
+export const sizeText = (bytes: number): string => `${Math.floor(bytes / 1e6)}MB`;
+
+export function startLimit(given: string | undefined, start = START): MemoryLimit {
+  return given === undefined
+    ? { bytes: Math.min(memorySize(start), memoryThere()), fixed: false }
+    : { bytes: memorySize(given), fixed: true };
 }
 
 /**
- * Sets that limit, up to three quarters of the machine. A commit and a scan handle 2,048 rows of a table at
- * once, and the limit must fit those: with segments of 100,000 tokens they are two gigabytes.
+ * Raises a limit to what is needed, as far as there is memory; a limit that the user gave stays.
+ * @returns whether it is higher now
  */
-export async function setMemoryLimit(store: Store, bytes: number): Promise<void> {
-  const megabytes = Math.ceil(Math.min(bytes, 0.75 * totalmem()) / 1e6);
-  await store.connection.run(`SET memory_limit = '${megabytes}MB'`);
+export async function raiseLimit(
+  { connection, memory }: { readonly connection: DuckDBConnection; readonly memory: MemoryLimit },
+  needed: number,
+): Promise<boolean> {
+  const bytes = Math.floor(Math.min(needed, memoryThere()));
+  if (memory.fixed || bytes <= memory.bytes) return false;
+  await connection.run(`SET memory_limit = '${sizeText(bytes)}'`);
+  memory.bytes = bytes;
+  return true;
+}
+
+/** After a query ran out of memory: whether there is more, so that it is worth another try. */
+export const growLimit = (store: {
+  readonly connection: DuckDBConnection;
+  readonly memory: MemoryLimit;
+}): Promise<boolean> => raiseLimit(store, GROWTH * store.memory.bytes);
+
+/**
+ * What a scan of all text columns of one table may need, by the longest text in each: the engine holds 2,048 rows of
+ * every column a thread. Off the statistics that the engine keeps, so nothing is read; an upper bound, and 0 for short texts.
+ */
+export async function textNeeds(connection: DuckDBConnection, threads: number): Promise<number> {
+  let most = 0;
+  for (const table of ['episodes', 'turns'] satisfies TableName[]) {
+    const texts = TABLES[table].filter((c) => c.type === 'VARCHAR' || c.type === 'JSON');
+    const sql = `SELECT ${texts.map((c) => `stats(${c.name})`).join(', ')} FROM ${table} LIMIT 1`;
+    const [row] = await (await connection.run(sql)).getRows();
+    if (!row) continue;
+    const longest = row.map((stats) => Number(/Max String Length: (\d+)/.exec(String(stats))?.[1] ?? 0));
+    most = Math.max(
+      most,
+      longest.reduce((sum, n) => sum + n, 0),
+    );
+  }
+  return ENGINE_ROWS * most * (1 + threads);
 }

@@ -1,12 +1,25 @@
 import type { DuckDBConnection } from 'duckdb';
 import { failure } from '../schema/error.ts';
-import { STORE_VERSION } from './tables.ts';
+import { tableSql } from './create-tables.ts';
+import { cutSql } from './pieces.ts';
+import { STORE_VERSION, TABLES } from './tables.ts';
 
 /** SQL that takes a store from the version it is listed under to the next. */
 export type MigrationSteps = Readonly<Record<number, readonly string[]>>;
 
-/** None yet: version 1 is the first. */
-export const MIGRATIONS: MigrationSteps = {};
+/** 2 keeps token sequences in pieces. */
+export const MIGRATIONS: MigrationSteps = { 1: (['segments', 'scores'] as const).flatMap(cutTable) };
+
+/** Cuts the sequences of a table, whose rows keep their order. */
+function cutTable(table: 'segments' | 'scores'): string[] {
+  const columns = TABLES[table].map((c) => c.name).filter((name) => name !== 'piece');
+  return [
+    `ALTER TABLE ${table} RENAME TO ${table}_1`,
+    tableSql(table),
+    `INSERT INTO ${table} (${columns.join(', ')}, piece) ${cutSql(table, `${table}_1`, columns)}`,
+    `DROP TABLE ${table}_1`,
+  ];
+}
 
 /** What takes `version` to `target`, or why it cannot be done. */
 export function migrationPath(

@@ -4,7 +4,9 @@ import { failure } from '../schema/error.ts';
 import { quoted } from './create-tables.ts';
 import { engineFailure } from './engine-failure.ts';
 import { patternOf, targetOf } from './literal-path.ts';
-import { selectSql } from './query.ts';
+import { cutSql, isCut } from './pieces.ts';
+import { canTryAgain, selectSql } from './query.ts';
+import { rowsInGroup } from './row-groups.ts';
 import type { Store } from './store.ts';
 import { TABLES, type TableName } from './tables.ts';
 import { folderWrittenWhole, isUnfinished, writtenWhole } from './whole-file.ts';
@@ -36,25 +38,29 @@ export async function exportParquet(
   options: ParquetOptions = {},
 ): Promise<{ readonly rows: number }> {
   const { shards, replace } = options;
-  const copy = async (sql: string, part: string, more: string) => {
+  const sql = shards === undefined ? selectSql(tableOrSql) : shardedSql(tableOrSql, shards);
+  if (shards !== undefined && replace !== true) requireEmpty(path);
+  const copy = async (group: number, part: string, more: string) => {
     const [row] = await rowsOf(
       store,
-      `COPY (${sql}) TO ${targetOf(part)} (FORMAT parquet, COMPRESSION zstd, ${more})`,
+      `COPY (${sql}) TO ${targetOf(part)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${group}, ${more})`,
     );
     return { rows: Number(row?.[0]) };
   };
-  try {
-    if (shards === undefined)
-      return await writtenWhole(path, (part) => copy(selectSql(tableOrSql), part, 'USE_TMP_FILE false'), {
-        replace,
-        inputs: store.file ? [store.file.path] : [],
-      });
-    const sql = shardedSql(tableOrSql, shards);
-    if (replace !== true) requireEmpty(path);
-    return await folderWrittenWhole(path, (part) => copy(sql, part, 'PARTITION_BY (shard)'), SHARD);
-  } catch (error) {
-    throw engineFailure(path, error);
-  }
+  for (;;)
+    try {
+      const group = await rowsInGroup(store, selectSql(tableOrSql));
+      if (shards === undefined)
+        return await writtenWhole(path, (part) => copy(group, part, 'USE_TMP_FILE false'), {
+          replace,
+          inputs: store.file ? [store.file.path] : [],
+        });
+      // Rows of the shards gather until so many are there, by thread.
+      await rowsOf(store, `SET partitioned_write_flush_threshold = ${group}`);
+      return await folderWrittenWhole(path, (part) => copy(group, part, 'PARTITION_BY (shard)'), SHARD);
+    } catch (error) {
+      if (!(await canTryAgain(store, error))) throw engineFailure(path, error);
+    }
 }
 
 function requireEmpty(folder: string): void {
@@ -76,9 +82,14 @@ export async function parquetColumns(store: Store, path: string): Promise<string
  * How SQL reads a Parquet file, or a folder of shards: these files, whatever their names hold. Text that is not marked
  * as UTF-8 (older writers) is text.
  */
-export function parquetSql(path: string): string {
+export function parquetSql(
+  path: string,
+  reader: 'read_parquet' | 'parquet_metadata' = 'read_parquet',
+): string {
   const files = statSync(path).isDirectory() ? filesIn(path) : [path];
-  return `read_parquet([${files.map(patternOf).join(', ')}], hive_partitioning = false, binary_as_string = true)`;
+  const list = `[${files.map(patternOf).join(', ')}]`;
+  if (reader === 'parquet_metadata') return `parquet_metadata(${list})`;
+  return `read_parquet(${list}, hive_partitioning = false, binary_as_string = true)`;
 }
 
 function filesIn(folder: string): string[] {
@@ -92,7 +103,7 @@ function filesIn(folder: string): string[] {
 
 /**
  * Appends a Parquet file, or a folder of shards, to a table; a column that is not there is null. Rows of one file keep
- * their order; those of shards are ordered by episode, turn and segment again.
+ * their order; those of shards are ordered by episode, turn, segment and piece again.
  */
 export async function importParquet(
   store: Store,
@@ -102,13 +113,17 @@ export async function importParquet(
   try {
     const folder = statSync(path).isDirectory();
     const there = new Set(await parquetColumns(store, path));
-    const columns = TABLES[table].map((c) => c.name).filter((name) => there.has(name));
+    const cut = isCut(table) && !there.has('piece');
+    const columns = TABLES[table]
+      .map((c) => c.name)
+      .filter((name) => there.has(name) || (cut && name === 'piece'));
+    const from = cut ? `(${cutSql(table, parquetSql(path), [...there])})` : parquetSql(path);
     const list = columns.map(quoted).join(', ');
-    const keys = ['episode', 'turn', 'segment'].filter((k) => columns.includes(k)).map(quoted);
+    const keys = ['episode', 'turn', 'segment', 'piece'].filter((k) => columns.includes(k)).map(quoted);
     const order = folder && keys.length > 0 ? ` ORDER BY ${keys.join(', ')}` : '';
     const [row] = await rowsOf(
       store,
-      `INSERT INTO ${quoted(table)} (${list}) SELECT ${list} FROM ${parquetSql(path)}${order}`,
+      `INSERT INTO ${quoted(table)} (${list}) SELECT ${list} FROM ${from}${order}`,
     );
     return { rows: Number(row?.[0]) };
   } catch (error) {

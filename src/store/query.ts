@@ -13,7 +13,8 @@ import { failure } from '../schema/error.ts';
 import type { ColumnData } from './batch.ts';
 import { type ColumnBuilder, columnBuilder, type ReadType } from './column-builder.ts';
 import { quoted } from './create-tables.ts';
-import { engineFailure } from './engine-failure.ts';
+import { engineFailure, memoryFix } from './engine-failure.ts';
+import { growLimit, sizeText } from './memory-limit.ts';
 import type { Store } from './store.ts';
 import { TABLES } from './tables.ts';
 import { vectorOf } from './vectors.ts';
@@ -43,6 +44,28 @@ const CHUNK_VALUES = 4_000_000;
  * An empty result is one chunk of no rows.
  */
 export async function* scan(store: Store, sql: string, parameters?: Parameters): AsyncGenerator<ScanChunk> {
+  for (;;) {
+    let handed = 0;
+    try {
+      for await (const chunk of scanOnce(store, sql, parameters)) {
+        handed++;
+        yield chunk;
+      }
+      return;
+    } catch (error) {
+      // Sorting, grouping and joining fail before the first row; what was handed out cannot be taken back.
+      if (handed > 0 || !(await canTryAgain(store, error))) throw error;
+    }
+  }
+}
+
+/** After a query that failed for want of memory, where there is more of it now. A failed transaction cannot go on. */
+export async function canTryAgain(store: Store, error: unknown): Promise<boolean> {
+  const said = error instanceof Error ? error.message : String(error);
+  return /out of memory|in the middle of a scan/i.test(said) && store.state === 'idle' && growLimit(store);
+}
+
+async function* scanOnce(store: Store, sql: string, parameters?: Parameters): AsyncGenerator<ScanChunk> {
   store.assertIdle('scan');
   const inTransaction = store.state === 'transaction';
   const connection = inTransaction ? store.connection : await store.connect();
@@ -72,7 +95,7 @@ export async function* scan(store: Store, sql: string, parameters?: Parameters):
       rows = 0;
       values = 0;
     }
-    await requireWhole(store.path, connection);
+    await requireWhole(store, connection);
     if (rows > 0 || handed === 0) yield taken(columns, rows);
   } catch (error) {
     throw engineFailure(store.path, error);
@@ -88,15 +111,15 @@ export async function* scan(store: Store, sql: string, parameters?: Parameters):
  * A stream that fails half-way ends like one that is whole: the client hands on no error. But the transaction around it
  * is aborted then, and the next statement says so.
  */
-async function requireWhole(path: string, connection: DuckDBConnection): Promise<void> {
+async function requireWhole(store: Store, connection: DuckDBConnection): Promise<void> {
   try {
     await connection.run('SELECT 1');
   } catch (cause) {
     throw failure({
-      subject: path,
+      subject: store.path,
       wrong: 'the engine failed in the middle of a scan, and does not say why',
       expected: 'all rows',
-      fix: 'Most often memory is short, or the file is damaged.',
+      fix: `Most often memory is short, or the file is damaged. ${memoryFix(sizeText(store.memory.bytes))}`,
       cause,
     });
   }
@@ -131,6 +154,19 @@ export async function queryRows(
   parameters?: Parameters,
 ): Promise<Record<string, unknown>[]> {
   store.assertIdle('queryRows');
+  for (;;)
+    try {
+      return await queryOnce(store, sql, parameters);
+    } catch (error) {
+      if (!(await canTryAgain(store, error))) throw error;
+    }
+}
+
+async function queryOnce(
+  store: Store,
+  sql: string,
+  parameters: Parameters | undefined,
+): Promise<Record<string, unknown>[]> {
   try {
     const result = await store.connection.run(sql, ...bound(parameters));
     const columns = readers(result);

@@ -5,15 +5,24 @@ import { failure } from '../schema/error.ts';
 import { createTables, quoted } from './create-tables.ts';
 import { engineFailure, isInUse } from './engine-failure.ts';
 import { makeStore, spillFolder } from './make-store.ts';
+import { type MemoryLimit, raiseLimit, sizeText, startLimit, textNeeds } from './memory-limit.ts';
 import { migrate, migrationPath } from './migrate.ts';
 import { isStill, type StoreFile, storeFile } from './store-file.ts';
 import { TABLES } from './tables.ts';
 
+/** What the engine needs beside the rows that it takes at once. */
+const BASE = 128e6;
+
 export interface StoreOptions {
   /** 'create' makes the file where there is none; 'write' and 'read' need a store. */
   readonly mode: 'create' | 'write' | 'read';
-  /** What the engine may hold before it spills beside the store; default 512MB. */
+  /**
+   * What the engine may hold before it spills beside the store, "4GB" for instance; that is kept. Default: 512MB to
+   * start with, more where a query needs it, up to three quarters of the memory of the machine or the container.
+   */
   readonly memoryLimit?: string | undefined;
+  /** Where a limit that may grow starts; default 512MB. */
+  readonly startLimit?: string | undefined;
   /** Default: as many as there are cores. */
   readonly threads?: number | undefined;
   /** How long to wait for a store that another process has open; default 0: it is refused at once. */
@@ -31,6 +40,7 @@ export class Store {
   /** Whether opening it made it, and all that it holds by now came through here. */
   readonly made: boolean;
   readonly connection: DuckDBConnection;
+  readonly memory: MemoryLimit;
   /** What `connection` is in the middle of. */
   state: 'idle' | 'transaction' | 'transaction scan' | 'closed' = 'idle';
   private readonly instance: DuckDBInstance;
@@ -42,7 +52,9 @@ export class Store {
     instance: DuckDBInstance,
     connection: DuckDBConnection,
     made: boolean,
+    memory: MemoryLimit,
   ) {
+    this.memory = memory;
     this.path = path;
     this.file = file;
     this.mode = mode;
@@ -109,10 +121,11 @@ export async function openStore(path: string, options: StoreOptions): Promise<St
 async function openInMemory(path: string, options: StoreOptions): Promise<Store> {
   if (options.mode !== 'create')
     throw failure({ subject: path, wrong: `a store in memory cannot be opened to ${options.mode}` });
-  const instance = await DuckDBInstance.create(path, configOf(options));
+  const memory = startLimit(options.memoryLimit, options.startLimit);
+  const instance = await DuckDBInstance.create(path, configOf(options, memory));
   const connection = await instance.connect();
   await createTables(connection);
-  return new Store(path, null, options.mode, instance, connection, false);
+  return new Store(path, null, options.mode, instance, connection, false, memory);
 }
 
 /** undefined: the name does not stand for the file any more, and what would be written to it would be lost. */
@@ -122,7 +135,11 @@ async function openFile(
   options: StoreOptions,
   made: boolean,
 ): Promise<Store | undefined> {
-  const config = { ...configOf(options), temp_directory: spillFolder(file.path) };
+  const memory = startLimit(options.memoryLimit, options.startLimit);
+  const config: Record<string, string> = {
+    ...configOf(options, memory),
+    temp_directory: spillFolder(file.path),
+  };
   let instance: DuckDBInstance | undefined;
   let connection: DuckDBConnection | undefined;
   const close = () => {
@@ -141,18 +158,19 @@ async function openFile(
     if (options.mode === 'create' && (await isBlank(connection))) await createTables(connection);
     else await checkVersion(path, connection, options.mode);
     // Between making and locking it, another process may have written to it.
+    await raiseLimit({ connection, memory }, BASE + (await textNeeds(connection, Number(config.threads!))));
     const empty = made && (await isEmpty(connection));
-    return new Store(path, file, options.mode, instance, connection, empty);
+    return new Store(path, file, options.mode, instance, connection, empty, memory);
   } catch (error) {
     close();
     throw engineFailure(path, error);
   }
 }
 
-function configOf(options: StoreOptions): Record<string, string> {
+function configOf(options: StoreOptions, memory: MemoryLimit): Record<string, string> {
   return {
     access_mode: options.mode === 'read' ? 'READ_ONLY' : 'READ_WRITE',
-    memory_limit: options.memoryLimit ?? '512MB',
+    memory_limit: sizeText(memory.bytes),
     threads: String(options.threads ?? availableParallelism()),
     preserve_insertion_order: 'true',
     autoinstall_known_extensions: 'false',
@@ -199,7 +217,7 @@ async function checkVersion(
     throw failure({
       subject: path,
       wrong: 'was written by an older Turnwise and cannot be brought up to date while opened to read',
-      fix: 'Open it once to write.',
+      fix: 'Open it once to write: "turnwise ingest" of a log that it holds does so and adds nothing.',
     });
   await migrate(connection, steps);
 }

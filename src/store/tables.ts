@@ -30,7 +30,7 @@ export type TableName =
   | 'censored';
 
 /** Raised whenever a table changes; a store of another version is migrated or refused by name. */
-export const STORE_VERSION = 1;
+export const STORE_VERSION = 2;
 
 const column = (name: string, type: ColumnType, doc: string): Column => ({ name, type, doc });
 const required = (name: string, type: ColumnType, doc: string): Column => ({
@@ -42,7 +42,7 @@ const required = (name: string, type: ColumnType, doc: string): Column => ({
 
 /**
  * The tables of a store. Rows of `episodes`, `turns` and `segments` lie in the order of
- * (episode, turn), so that a scan in insertion order is a scan by episode.
+ * (episode, turn) and (episode, segment, piece), so that a scan in insertion order is a scan by episode.
  * `episode` is the store's own dense number of a rollout; `episodes.episode_id` is the log's name.
  */
 export const TABLES: Readonly<Record<TableName, readonly Column[]>> = {
@@ -115,6 +115,11 @@ export const TABLES: Readonly<Record<TableName, readonly Column[]>> = {
     column('behaviour_logprobs', 'FLOAT[]', '[T] null where the mask is false.'),
     column('versions', 'INTEGER[]', '[T]'),
     column('token_turn', 'INTEGER[]', '[T] the turn a token belongs to.'),
+    required(
+      'piece',
+      'INTEGER',
+      'From 0: a row holds at most 1,024 tokens, the next ones follow in the next row.',
+    ),
   ],
   scores: [
     required('policy', 'VARCHAR', 'The scored policy.'),
@@ -127,6 +132,7 @@ export const TABLES: Readonly<Record<TableName, readonly Column[]>> = {
     column('log_propensity', 'DOUBLE', 'log π of the logged action class, nats.'),
     column('logprobs', 'FLOAT[]', '[T] of a segment, null where the mask is false.'),
     column('logprob_kind', 'VARCHAR', 'raw, processed; null: unknown.'),
+    column('piece', 'INTEGER', 'As in segments; null for a scored turn.'),
   ],
   turn_values: [
     required('critic', 'VARCHAR', 'Name of the critic.'),

@@ -1,6 +1,7 @@
 import { failure } from '../schema/error.ts';
 import type { ColumnData } from '../store/batch.ts';
-import { scan } from '../store/query.ts';
+import { joinPieces } from '../store/pieces.ts';
+import { type ScanChunk, scan } from '../store/query.ts';
 import type { Store } from '../store/store.ts';
 import { numbersOf } from './column-copy.ts';
 
@@ -10,6 +11,11 @@ export type EpisodeTable =
   | { readonly table: 'segments'; readonly key: 'segment' };
 export const TURNS: EpisodeTable = { table: 'turns', key: 'turn' };
 export const SEGMENTS: EpisodeTable = { table: 'segments', key: 'segment' };
+
+/** The rows of a table, those of a segment joined to one. */
+const rowsOf = (table: EpisodeTable['table'], chunks: AsyncGenerator<ScanChunk>) =>
+  table === 'segments' ? joinPieces(chunks) : chunks;
+const pieceOf = (table: EpisodeTable['table']): string => (table === 'segments' ? ', piece' : '');
 
 /** Where the rows of each episode lie once they are in the order of (episode, key). */
 export interface RowLayout {
@@ -41,7 +47,10 @@ export async function rowLayout(
   let e = -1;
   let lastEpisode = -1;
   let lastKey = -1;
-  for await (const { rows, columns } of scan(store, `SELECT episode, ${key} FROM ${table}`)) {
+  for await (const { rows, columns } of rowsOf(
+    table,
+    scan(store, `SELECT episode, ${key}${pieceOf(table)} FROM ${table}`),
+  )) {
     const episode = numbersOf(columns, 'episode').values;
     const k = numbersOf(columns, key).values;
     for (let i = 0; i < rows; i++) {
@@ -74,12 +83,14 @@ export async function* orderedRuns(
 ): AsyncGenerator<Run> {
   if (episodes.length === 0) return;
   const where = 'WHERE episode BETWEEN $1 AND $2';
-  const sql = `SELECT episode, ${key}, ${select} FROM ${table} ${where}${ordered ? '' : ` ORDER BY episode, ${key}`}`;
+  const piece = pieceOf(table);
+  const order = ordered ? '' : ` ORDER BY episode, ${key}${piece}`;
+  const sql = `SELECT episode, ${key}${piece}, ${select} FROM ${table} ${where}${order}`;
   let row = 0;
   let e = -1;
   let lastEpisode = -1;
   let lastKey = -1;
-  for await (const { rows, columns } of scan(store, sql, [episodes[0]!, episodes.at(-1)!])) {
+  for await (const { rows, columns } of rowsOf(table, scan(store, sql, [episodes[0]!, episodes.at(-1)!]))) {
     const episode = numbersOf(columns, 'episode').values;
     const keys = numbersOf(columns, key).values;
     let from = -1; // first row of the run being collected

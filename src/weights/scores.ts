@@ -69,7 +69,7 @@ export const SCORES = `
   FROM (
     SELECT s.episode AS episode, s.segment AS segment, s.logprob_kind AS logprob_kind, s.source AS source,
            unnest(g.token_turn) AS turn, unnest(g.action_mask) AS action, unnest(s.logprobs) AS lp
-    FROM scores s JOIN segments g ON g.episode = s.episode AND g.segment = s.segment
+    FROM scores s JOIN segments g ON g.episode = s.episode AND g.segment = s.segment AND g.piece = s.piece
     WHERE s.policy = $1 AND s.segment IS NOT NULL
   ) WHERE action AND turn IS NOT NULL
   GROUP BY episode, turn, source`;

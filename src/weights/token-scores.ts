@@ -18,7 +18,7 @@ const TOKENS = `
   FROM (
     SELECT s.episode AS episode, unnest(g.token_turn) AS turn, unnest(g.action_mask) AS action,
            unnest(s.logprobs) AS target, unnest(g.behaviour_logprobs) AS behaviour
-    FROM scores s JOIN segments g ON g.episode = s.episode AND g.segment = s.segment
+    FROM scores s JOIN segments g ON g.episode = s.episode AND g.segment = s.segment AND g.piece = s.piece
     WHERE s.policy = $1 AND s.segment IS NOT NULL AND g.token_turn IS NOT NULL
   ) WHERE action AND turn IS NOT NULL`;
 

@@ -133,8 +133,8 @@ test('geometric means of token ratios: near the behaviour’s value where the ta
   const more = (p: number) => Math.log(p / 0.5) / N;
   await plant(
     store,
-    `INSERT INTO scores (policy, source, trained_on, episode, segment, logprobs, logprob_kind)
-     SELECT 'new', 0, '"none"', episode, segment,
+    `INSERT INTO scores (policy, source, trained_on, episode, segment, piece, logprobs, logprob_kind)
+     SELECT 'new', 0, '"none"', episode, segment, piece,
        list_transform(behaviour_logprobs, x -> x + CASE WHEN episode % 2 = 1 THEN ${more(0.9)} ELSE ${more(0.1)} END), 'raw'
      FROM segments`,
   );

@@ -153,8 +153,8 @@ test('from a store: masked tokens are never counted, and the target that made th
     ])
       await plant(
         store,
-        `INSERT INTO scores (policy, source, trained_on, episode, segment, logprobs, logprob_kind)
-         SELECT '${policy}', 0, '"none"', episode, segment, ${logprobs}, 'raw' FROM segments`,
+        `INSERT INTO scores (policy, source, trained_on, episode, segment, piece, logprobs, logprob_kind)
+         SELECT '${policy}', 0, '"none"', episode, segment, piece, ${logprobs}, 'raw' FROM segments`,
       );
     const t = await withTokenLogprobs(store, await loadTrajectories(store));
     const of = async (policy: string) =>

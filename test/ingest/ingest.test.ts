@@ -158,6 +158,7 @@ describe('a record is stored as it is written', () => {
         behaviour_logprobs: [null, -0.25, Math.fround(-0.1)],
         versions: [null, 7, 8],
         token_turn: [2, 2, 5],
+        piece: 0,
       },
     ]);
   });
@@ -486,11 +487,11 @@ describe('scores', () => {
       turn: null,
       segment: null,
     };
-    const all = { policy: 'p', source: 1, episode: 0 };
+    const all = { policy: 'p', source: 1, episode: 0, piece: null };
     expect(await rows('SELECT * FROM scores')).toEqual([
       { ...none, ...all, trained_on: '"none"', turn: 0, logprob: -1.5, logprob_kind: 'raw' },
       { ...none, ...all, trained_on: JSON.stringify(trained), turn: 1, log_propensity: -0.5 },
-      { ...none, ...all, trained_on: '"none"', segment: 0, logprobs: [null, -0.25] },
+      { ...none, ...all, trained_on: '"none"', segment: 0, piece: 0, logprobs: [null, -0.25] },
     ]);
     expect((await ingest(store, [join(folder, 'scores.jsonl')])).files[0]!.status).toBe('known');
   });

@@ -141,8 +141,8 @@ test('token scores sum over the action tokens of a turn, for both policies', () 
     async (store) => {
       await plant(
         store,
-        `INSERT INTO scores (policy, source, trained_on, episode, segment, logprobs, logprob_kind)
-         SELECT 'new', 0, '"none"', episode, segment, [NULL, -0.5, -0.25, NULL, -1.0], 'raw' FROM segments`,
+        `INSERT INTO scores (policy, source, trained_on, episode, segment, piece, logprobs, logprob_kind)
+         SELECT 'new', 0, '"none"', episode, segment, piece, [NULL, -0.5, -0.25, NULL, -1.0], 'raw' FROM segments`,
       );
       const r = await ratios(store, 'new');
       expect(r.measure).toBe('logprob');

@@ -5,8 +5,8 @@ import { firstScan, secondScan } from './scan.ts';
 import type { Order, ThreadData } from './scan-threads.ts';
 
 /** The thread behind `scanners`: one range of episodes, both passes, an engine of its own. */
-const { path, plan, rows, range, memoryLimit } = workerData as ThreadData;
-const store = openStore(path, { mode: 'read', threads: 1, memoryLimit });
+const { path, plan, rows, range, memoryLimit, startLimit } = workerData as ThreadData;
+const store = openStore(path, { mode: 'read', threads: 1, memoryLimit, startLimit });
 
 parentPort!.on('message', async (order: Order) => {
   try {

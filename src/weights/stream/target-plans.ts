@@ -120,7 +120,7 @@ function withoutSources(list: Trajectories, without: ReadonlySet<number>, measur
 async function scoreCounts(store: Store, policy: string) {
   const rows = await queryRows(
     store,
-    `SELECT logprob_kind, count(*) FILTER (WHERE ${thereSql('logprob')}) AS logprob, count(*) FILTER (WHERE ${thereSql('log_propensity')}) AS propensity, count(segment) AS segments
+    `SELECT logprob_kind, count(*) FILTER (WHERE ${thereSql('logprob')}) AS logprob, count(*) FILTER (WHERE ${thereSql('log_propensity')}) AS propensity, count(*) FILTER (piece = 0) AS segments
      FROM scores WHERE policy = $1 GROUP BY logprob_kind ORDER BY logprob_kind`,
     [policy],
   );

@@ -1,0 +1,88 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DuckDBInstance } from 'duckdb';
+import { afterAll, expect, test } from 'vitest';
+import { check } from '../../src/inspect/check.ts';
+import { tableSql } from '../../src/store/create-tables.ts';
+import { queryRows } from '../../src/store/query.ts';
+import { openStore } from '../../src/store/store.ts';
+import { TABLES } from '../../src/store/tables.ts';
+import { loadTrajectories } from '../../src/trajectories/load.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'turnwise-migrate-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A store as version 1 wrote it: three episodes with segments of 2,500, 0 and 3 tokens, and a score of the first. */
+async function storeOfVersion1(path: string): Promise<void> {
+  const instance = await DuckDBInstance.create(path);
+  const connection = await instance.connect();
+  const run = (sql: string) => connection.run(sql);
+  for (const table of ['sources', 'episodes', 'turns', 'turn_values', 'rejects', 'censored'] as const)
+    await run(tableSql(table));
+  await run(`CREATE TABLE segments (episode BIGINT NOT NULL, segment INTEGER NOT NULL, token_ids INTEGER[] NOT NULL,
+    action_mask BOOLEAN[] NOT NULL, behaviour_logprobs FLOAT[], versions INTEGER[], token_turn INTEGER[])`);
+  await run(`CREATE TABLE scores (policy VARCHAR NOT NULL, source INTEGER NOT NULL, trained_on JSON NOT NULL,
+    episode BIGINT NOT NULL, turn INTEGER, segment INTEGER, logprob DOUBLE, log_propensity DOUBLE, logprobs FLOAT[],
+    logprob_kind VARCHAR)`);
+  await run('CREATE TABLE meta (key VARCHAR NOT NULL, value VARCHAR NOT NULL)');
+  await run("INSERT INTO meta VALUES ('turnwise_store_version', '1')");
+  await run(
+    `INSERT INTO sources VALUES (0, 'log.jsonl', 'aa', 'bb', 'canonical', 1, 3, 3, 0, TIMESTAMP '2026-01-01')`,
+  );
+  await run(`INSERT INTO episodes (episode, episode_id, source, ending, n_turns, reward)
+    SELECT i, 'e' || i, 0, 'terminated', 1, i FROM range(3) t(i)`);
+  await run(`INSERT INTO turns (episode, turn, segment, action) SELECT i, 0, 0, 'a' || i FROM range(3) t(i)`);
+  await run(`INSERT INTO segments SELECT i, 0, range(n)::INTEGER[], list_transform(range(n), x -> x % 2 = 0),
+    CASE WHEN i < 2 THEN list_transform(range(n), x -> CASE WHEN x % 2 = 0 THEN -0.5 END)::FLOAT[] END, NULL,
+    list_transform(range(n), x -> 0)::INTEGER[] FROM (VALUES (0, 2500), (1, 0), (2, 3)) t(i, n)`);
+  await run(`INSERT INTO scores VALUES
+    ('p', 0, '"none"', 0, NULL, 0, NULL, NULL, list_transform(range(2500), x -> -0.25), 'raw'),
+    ('q', 0, '"none"', 1, 0, NULL, -1.5, NULL, NULL, 'raw')`);
+  connection.closeSync();
+  instance.closeSync();
+}
+
+test('a store of version 1 keeps everything, its sequences cut into pieces', async () => {
+  const path = join(folder, 'old.duckdb');
+  await storeOfVersion1(path);
+  await expect(openStore(path, { mode: 'read' })).rejects.toThrow(/was written by an older Turnwise.*ingest/);
+  (await openStore(path, { mode: 'write' })).close();
+  const store = await openStore(path, { mode: 'read' });
+  try {
+    for (const table of ['segments', 'scores'] as const) {
+      const columns = await queryRows(store, `SELECT column_name FROM (DESCRIBE ${table})`);
+      expect(columns.map((c) => c.column_name)).toEqual(TABLES[table].map((c) => c.name));
+    }
+    const rows = await queryRows(
+      store,
+      'SELECT episode, segment, piece, len(token_ids)::INTEGER AS n FROM segments',
+    );
+    expect(rows.map((row) => Object.values(row))).toEqual([
+      [0, 0, 0, 1024],
+      [0, 0, 1, 1024],
+      [0, 0, 2, 452],
+      [1, 0, 0, 0],
+      [2, 0, 0, 3],
+    ]);
+    const scores = await queryRows(
+      store,
+      'SELECT policy, turn, piece, len(logprobs)::INTEGER AS n FROM scores',
+    );
+    expect(scores.map((row) => Object.values(row))).toEqual([
+      ['p', null, 0, 1024],
+      ['p', null, 1, 1024],
+      ['p', null, 2, 452],
+      ['q', 0, null, null],
+    ]);
+    const { tokens } = await loadTrajectories(store, { tokens: true });
+    expect([...tokens!.tokenOffsets]).toEqual([0, 2500, 2500, 2503]);
+    expect([...tokens!.tokenIds.subarray(0, 2500)]).toEqual(Array.from({ length: 2500 }, (_, k) => k));
+    const [version] = await queryRows(store, "SELECT value FROM meta WHERE key = 'turnwise_store_version'");
+    expect(version).toEqual({ value: '2' });
+    const codes = (await check(store)).findings.map((f) => f.code);
+    expect(codes).not.toContain('token-lengths');
+  } finally {
+    store.close();
+  }
+});
