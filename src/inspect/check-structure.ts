@@ -74,6 +74,19 @@ export const STRUCTURE_RULES: readonly Rule[] = [
       from: 'FROM turns ANTI JOIN segments USING (episode, segment) WHERE segment IS NOT NULL',
     }),
   },
+  {
+    code: 'segment-broken',
+    severity: 'error',
+    column: 'segments.piece',
+    message: 'token sequences are not whole: pieces of them are missing, or there twice',
+    fix: DAMAGED,
+    sql: offending({
+      segment: 'segment',
+      value: "count(*) || ' pieces, numbered ' || min(piece) || ' to ' || max(piece)",
+      from: `FROM segments GROUP BY episode, segment
+        HAVING min(piece) <> 0 OR max(piece) <> count(*) - 1 OR count(DISTINCT piece) <> count(*)`,
+    }),
+  },
   orphans('scores', { turn: 'turn', segment: 'segment' }),
   {
     code: 'score-of-nothing',
@@ -86,7 +99,7 @@ export const STRUCTURE_RULES: readonly Rule[] = [
       segment: 'segment',
       value: `policy || CASE WHEN turn IS NOT NULL THEN ' turn ' || turn WHEN segment IS NOT NULL THEN ' segment ' || segment
         ELSE ': neither a turn nor a segment' END`,
-      from: `FROM scores s WHERE episode IN (SELECT episode FROM episodes) AND CASE
+      from: `FROM scores s WHERE coalesce(piece, 0) = 0 AND episode IN (SELECT episode FROM episodes) AND CASE
         WHEN turn IS NOT NULL THEN NOT EXISTS (FROM turns t WHERE t.episode = s.episode AND t.turn = s.turn)
         WHEN segment IS NOT NULL THEN NOT EXISTS (FROM segments g WHERE g.episode = s.episode AND g.segment = s.segment)
         ELSE true END`,

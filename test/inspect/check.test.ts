@@ -181,6 +181,13 @@ const faults: readonly [
     { count: 1, turn: 1, value: /segment 3/ },
   ],
   [
+    'segment-broken',
+    'error',
+    'segments.piece',
+    { episodes: [episode()], sql: 'UPDATE segments SET piece = 1' },
+    { count: 1, segment: 0, value: /1 pieces, numbered 1 to 1/ },
+  ],
+  [
     'score-without-episode',
     'error',
     'scores.episode',
