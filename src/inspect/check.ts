@@ -5,6 +5,7 @@ import { CALL_RULES } from './check-calls.ts';
 import { EPISODE_RULES } from './check-episodes.ts';
 import { REJECT_RULES } from './check-rejects.ts';
 import { STRUCTURE_RULES } from './check-structure.ts';
+import { checkTasks, TASK_CHECK } from './check-tasks.ts';
 import { checkTokens, TOKEN_CHECKS } from './check-tokens.ts';
 import { TURN_RULES } from './check-turns.ts';
 import { runRule } from './rule.ts';
@@ -26,7 +27,7 @@ export async function check(store: Store): Promise<Check> {
     const finding = await runRule(store, rule);
     if (finding) findings.push(finding);
   }
-  findings.push(...(await checkTokens(store)));
+  findings.push(...(await checkTasks(store)), ...(await checkTokens(store)));
   const count = (severity: Severity): number => findings.filter((f) => f.severity === severity).length;
   return {
     store: store.path,
@@ -36,6 +37,6 @@ export async function check(store: Store): Promise<Check> {
     warnings: count('warning'),
     notes: count('note'),
     findings: ORDER.flatMap((severity) => findings.filter((f) => f.severity === severity)),
-    checks: [...new Set([...RULES, ...TOKEN_CHECKS].map((c) => c.code))],
+    checks: [...new Set([...RULES, TASK_CHECK, ...TOKEN_CHECKS].map((c) => c.code))],
   };
 }

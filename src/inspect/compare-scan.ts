@@ -64,6 +64,7 @@ export async function scanOutcomes(
   pair: readonly [Selection, Selection],
   measured: readonly Outcome[] = OUTCOMES,
   aborted: Aborted = 'left out',
+  unpaired: ReadonlySet<string> = new Set(),
 ): Promise<Scanned> {
   const [a, b] = pair;
   const parameters = bothParameters(pair);
@@ -87,7 +88,10 @@ export async function scanOutcomes(
   };
   let current: string | null = null;
   for await (const { rows, columns } of scan(store, SQL(a, b, measured, aborted), parameters)) {
-    const task = (columns.task as Extract<ColumnData, { kind: 'text' }>).values;
+    // An id that stands for several tasks is none: its episodes count for their policy, not in pairs.
+    const task = (columns.task as Extract<ColumnData, { kind: 'text' }>).values.map((id) =>
+      id !== null && unpaired.has(id) ? null : id,
+    );
     const ofB = (columns.of_b as Extract<ColumnData, { kind: 'bool' }>).values;
     const xs = measured.map((_, k) => columns[`x${k}`] as Extract<ColumnData, { kind: 'f64' }>);
     for (let i = 0; i < rows; i++) {

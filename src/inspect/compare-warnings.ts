@@ -4,6 +4,21 @@ import type { Warning } from '../schema/warning.ts';
 /** Fewer tasks than this make a t interval rough where differences are not normal. */
 const ROUGH = 20;
 
+/** That some ids stand for several tasks; none where all are one. */
+export function ambiguousWarning(tasks: readonly string[]): Warning[] {
+  if (tasks.length === 0) return [];
+  const shown = tasks.slice(0, 3).map((t) => `"${t}"`);
+  const which = `${shown.join(', ')}${tasks.length > 3 ? ` and ${tasks.length - 3} more` : ''}`;
+  return [
+    {
+      code: 'ambiguous-task',
+      message: `${tasks.length === 1 ? 'Task id' : 'Task ids'} ${which} ${tasks.length === 1 ? 'comes' : 'come'} with different instructions in different files or policies (two domains that count from 0?): not paired.`,
+      count: tasks.length,
+      column: 'task_id',
+    },
+  ];
+}
+
 /** What a reader must know before believing a comparison. */
 export function compareWarnings(c: Omit<Comparison, 'warnings'>): Warning[] {
   const list: Warning[] = [];

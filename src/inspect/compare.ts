@@ -18,7 +18,8 @@ import { bothParameters, selectPolicies } from './compare-selector.ts';
 import { comparedPolicy } from './compare-sides.ts';
 import { successTable } from './compare-success.ts';
 import { taskTests } from './compare-tests.ts';
-import { compareWarnings } from './compare-warnings.ts';
+import { ambiguousWarning, compareWarnings } from './compare-warnings.ts';
+import { ambiguousTasks } from './instructions.ts';
 
 /**
  * Two logged policies on the tasks that both have tried: on-policy, so that no propensity is needed.
@@ -38,10 +39,14 @@ export async function compare(
     await comparedPolicy(store, pair[0]),
     await comparedPolicy(store, pair[1]),
   ];
-  const scanned = await scanOutcomes(store, pair);
+  const either = `((${pair[0].where}) OR (${pair[1].where}))`;
+  const ambiguous = new Set(
+    await ambiguousTasks(store, `${either} AND e.ending <> 'aborted'`, bothParameters(pair)),
+  );
+  const scanned = await scanOutcomes(store, pair, OUTCOMES, 'left out', ambiguous);
   const tasks = { common: 0, onlyA: 0, onlyB: 0 };
-  for (const h of scanned.holds) tasks[h === 3 ? 'common' : h === 1 ? 'onlyA' : 'onlyB']++;
-  if (tasks.common === 0) throw noCommonTask(sides);
+  for (const h of scanned.holds) if (h > 0) tasks[h === 3 ? 'common' : h === 1 ? 'onlyA' : 'onlyB']++;
+  if (tasks.common === 0) throw noCommonTask(sides, [...ambiguous]);
   const absent: Comparison['absent'] = [];
   const found: Candidate[] = [];
   for (let k = 0; k < OUTCOMES.length; k++) {
@@ -57,17 +62,20 @@ export async function compare(
     a: sides[0],
     b: sides[1],
     tasks,
+    ambiguousTasks: ambiguous.size,
     primary: outcomes[0]!.outcome,
     family: { size, level: 1 - (1 - config.level) / size, note: familyNote(size, outcomes[0]!.outcome) },
     outcomes,
-    abortedAsZero: await abortedAsZero(store, pair, sides, outcomes, config),
+    abortedAsZero: await abortedAsZero(store, pair, sides, outcomes, ambiguous, config),
     absent: config.outcomes.length === 0 ? absent : [],
     config,
     notes: NOTES,
   };
-  const of = `((${pair[0].where}) OR (${pair[1].where}))`;
-  const unusable = await unusableReturnsIn(store, of, bothParameters(pair));
-  return { ...result, warnings: [...compareWarnings(result), ...unusable] };
+  const unusable = await unusableReturnsIn(store, either, bothParameters(pair));
+  return {
+    ...result,
+    warnings: [...compareWarnings(result), ...ambiguousWarning([...ambiguous]), ...unusable],
+  };
 }
 
 /** The reward with aborted episodes counted as 0: harnesses differ, and the sign of a difference can. */
@@ -76,11 +84,12 @@ async function abortedAsZero(
   pair: Awaited<ReturnType<typeof selectPolicies>>,
   sides: readonly ComparedPolicy[],
   outcomes: readonly OutcomeComparison[],
+  ambiguous: ReadonlySet<string>,
   config: CompareConfig,
 ): Promise<Comparison['abortedAsZero']> {
   const shown = outcomes.find((o) => o.outcome === 'success' || o.outcome === 'return');
   if (shown === undefined || sides.every((s) => s.aborted === 0)) return null;
-  const { outcomes: found } = await scanOutcomes(store, pair, [ABORTED_AS_ZERO], 'counted');
+  const { outcomes: found } = await scanOutcomes(store, pair, [ABORTED_AS_ZERO], 'counted', ambiguous);
   const scanned = shown.outcome === 'success' ? successes(found[0]!) : found[0]!;
   const rows = commonRows(scanned.table);
   return {
@@ -228,7 +237,7 @@ function largest(
   return better === 'higher' ? { gains: up, losses: down } : { gains: down, losses: up };
 }
 
-function noCommonTask(sides: readonly ComparedPolicy[]) {
+function noCommonTask(sides: readonly ComparedPolicy[], ambiguous: readonly string[]) {
   const [a, b] = sides.map(
     (s) =>
       `${s.tasks} of "${s.selector}" (${s.episodes} episodes, ${s.aborted} aborted, ${s.withoutTask} without a task)`,
@@ -238,7 +247,10 @@ function noCommonTask(sides: readonly ComparedPolicy[]) {
     wrong: 'no task was tried by both policies, and a difference over different tasks is one of the tasks',
     got: `${a} and ${b}`,
     expected: 'tasks in common',
-    fix: 'Run both on the same tasks, or log the same task_id for the same task.',
+    fix:
+      ambiguous.length > 0
+        ? `${ambiguousWarning(ambiguous)[0]!.message} Give each domain task ids of its own.`
+        : 'Run both on the same tasks, or log the same task_id for the same task.',
     exitCode: 3,
   });
 }

@@ -200,6 +200,7 @@ export const Comparison = z.strictObject({
   a: ComparedPolicy,
   b: ComparedPolicy,
   tasks: z.strictObject({ common: count, onlyA: count, onlyB: count }),
+  ambiguousTasks: count.describe('Task ids that come with different instructions: not paired.'),
   primary: OutcomeName,
   family: z.strictObject({
     size: z.int().min(1).describe('Outcomes compared.'),
