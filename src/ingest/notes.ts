@@ -50,6 +50,14 @@ export interface NoteCounts {
 /** Subjects kept apart under one code: a hostile log may name a million columns. */
 const SUBJECTS = 20;
 const FURTHER = 'further names';
+/** Longest subject, in characters. */
+const LENGTH = 120;
+
+/** A name comes from the log: it may be long, and hold what a terminal would obey. */
+function plain(about: string): string {
+  const short = about.length <= LENGTH ? about : `${about.slice(0, LENGTH)}…`;
+  return short.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '\ufffd');
+}
 
 /** Memory: at most 21 entries a code. */
 export function noteCounts(): NoteCounts {
@@ -59,7 +67,8 @@ export function noteCounts(): NoteCounts {
       for (const { code, about, count = 1 } of notes ?? []) {
         let counts = byCode.get(code);
         if (counts === undefined) byCode.set(code, (counts = new Map()));
-        const name = counts.has(about) || counts.size < SUBJECTS ? about : FURTHER;
+        const subject = plain(about);
+        const name = counts.has(subject) || counts.size < SUBJECTS ? subject : FURTHER;
         counts.set(name, (counts.get(name) ?? 0) + count);
       }
     },

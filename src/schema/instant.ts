@@ -2,6 +2,8 @@ import { z } from 'zod';
 
 const FORM =
   /^\s*(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(:\d\d(?:[.,]\d+)?)?\s*(Z|z|UTC|GMT|[+-]\d\d(?::?\d\d)?)?\s*$/;
+/** No time is longer, and a pattern's time grows faster than a text of blanks. */
+const LONGEST = 64;
 const Instant = z.iso.datetime({ offset: true });
 
 /**
@@ -9,7 +11,7 @@ const Instant = z.iso.datetime({ offset: true });
  * without a zone it is UTC. As text with its offset from UTC; null: it is no such time.
  */
 export function instantOf(text: string): string | null {
-  const found = FORM.exec(text);
+  const found = text.length > LONGEST ? null : FORM.exec(text);
   if (found === null) return null;
   const [, date, minutes, seconds = ':00', zone] = found;
   const offset = zone === undefined || /^[a-z]+$/i.test(zone) ? 'Z' : withColon(zone);
@@ -19,7 +21,7 @@ export function instantOf(text: string): string | null {
 
 /** Whether a time says where it was measured. */
 export function hasZone(text: string): boolean {
-  return FORM.exec(text)?.[4] !== undefined;
+  return text.length <= LONGEST && FORM.exec(text)?.[4] !== undefined;
 }
 
 function withColon(zone: string): string {

@@ -18,6 +18,13 @@ test('notes are summed by code and subject; the message agrees with the count', 
   expect(noteMessage({ code: 'field-left-out', about: 'x' })).toMatch(/^value of x /);
 });
 
+test('names of the log are cut, and hold nothing that a terminal would obey', () => {
+  const counts = noteCounts();
+  counts.add([{ code: 'column-kept-in-meta', about: `\u001b[31m\u202e${'x'.repeat(1e6)}` }]);
+  const [note] = counts.list();
+  expect(note!.about).toBe(`\ufffd[31m\ufffd${'x'.repeat(114)}…`);
+});
+
 test('a log that names a million columns makes a few warnings, and the counts add up', () => {
   const counts = noteCounts();
   for (let k = 0; k < 1000; k++) counts.add([{ code: 'column-kept-in-meta', about: `c${k}` }]);

@@ -1,10 +1,10 @@
-import { jsonText } from '../json-text.ts';
 import type { FormatNote } from '../notes.ts';
 import {
   callsOf,
   declared,
   idOf,
   openaiMessage,
+  resultText,
   sampledTokens,
   textOfContent,
   textOfPart,
@@ -108,25 +108,3 @@ function toolResult(block: Fields, path: string, notes: FormatNote[]): ToolResul
     worksUnlessSaid: true,
   };
 }
-
-/** Text as it is; what a server's tool gives (search results, a program's output) as its JSON. */
-function resultText(content: unknown, path: string): string {
-  if (isFields(content)) return typeof content.text === 'string' ? content.text : jsonText(content);
-  if (!Array.isArray(content)) return textOfContent(content, path) ?? '';
-  return content
-    .map((part, i) => {
-      const own = isFields(part) && !SHOWN.has(typeOf(part)) && typeof field(part, 'text') !== 'string';
-      return own ? jsonText(part) : textOfPart(part, `${path}[${i}]`);
-    })
-    .join('\n');
-}
-
-/** Parts that are shown by their type: what they hold is no text. */
-const SHOWN: ReadonlySet<string> = new Set([
-  'image',
-  'document',
-  'audio',
-  'image_url',
-  'input_audio',
-  'file',
-]);

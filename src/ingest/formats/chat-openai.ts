@@ -1,3 +1,4 @@
+import { jsonText } from '../json-text.ts';
 import { RecordError } from '../log-format.ts';
 import type { FormatNote } from '../notes.ts';
 import {
@@ -28,7 +29,7 @@ export const OPENAI_FIELDS: ReadonlySet<string> = new Set([
 /**
  * Messages in OpenAI's shape: {role, content: text | parts | null, tool_calls?, tool_call_id?, name?,
  * refusal?, reasoning_content?, usage?, logprobs?, action_class?, behaviour_log_propensity?}; the legacy
- * function_call and role `function`; and a choice {message, logprobs, finish_reason} in place of a
+ * function_call and role `function`; roles `model` and `ai` for assistant; and a choice {message, logprobs, finish_reason} in place of a
  * message. `developer` counts as system, `ipython` as a tool, a role that is not known as what came in.
  * Fields that nobody needs are left out and noted where they cannot be read. Throws RecordError with the
  * path of a role or a content that cannot.
@@ -44,16 +45,20 @@ export function openaiMessage(value: unknown, path: string, notes: FormatNote[])
   const message = choice ? inner : outer;
   const at = choice ? `${path}.message` : path;
   const role = asText(field(message, 'role'), `${at}.role`);
-  const text = textOfContent(field(message, 'content'), `${at}.content`);
+  const content = field(message, 'content');
+  const contentPath = `${at}.content`;
+  if (TOOL_ROLES.has(role)) {
+    const result = toolResult(message, resultText(content, contentPath), at, notes);
+    return { ...plainMessage('tool'), results: [result] };
+  }
+  const text = textOfContent(content, contentPath);
   switch (role) {
     case 'system':
     case 'developer':
       return { ...plainMessage('system'), text };
-    case 'tool':
-    case 'function':
-    case 'ipython':
-      return { ...plainMessage('tool'), results: [toolResult(message, text ?? '', at, notes)] };
-    case 'assistant': {
+    case 'assistant':
+    case 'model':
+    case 'ai': {
       const usage = field(message, 'usage') ?? field(outer, 'usage');
       const logprobs = field(outer, 'logprobs') ?? field(message, 'logprobs');
       return {
@@ -71,6 +76,8 @@ export function openaiMessage(value: unknown, path: string, notes: FormatNote[])
       return { ...plainMessage('user'), text };
   }
 }
+
+const TOOL_ROLES: ReadonlySet<string> = new Set(['tool', 'function', 'ipython']);
 
 /** What a log declares of the action beside the message. */
 export function declared(message: Fields, path: string, notes: FormatNote[]) {
@@ -102,6 +109,26 @@ export function textOfPart(value: unknown, path: string): string {
     : asText(text, `${path}.text`);
 }
 
+/** What a tool answered: text as it is, anything else (search results, a program's output) as its JSON. */
+export function resultText(content: unknown, path: string): string {
+  if (isFields(content)) return typeof content.text === 'string' ? content.text : jsonText(content);
+  if (!Array.isArray(content)) return textOfContent(content, path) ?? '';
+  return content
+    .map((part, i) => {
+      const type = isFields(part) ? field(part, 'type') : undefined;
+      const shown = typeof type === 'string' && SHOWN.has(type);
+      const own =
+        typeof part !== 'string' && !shown && !(isFields(part) && typeof field(part, 'text') === 'string');
+      return own ? jsonText(part) : textOfPart(part, `${path}[${i}]`);
+    })
+    .join('\n');
+}
+
+/** Parts that are shown by their type: what they hold is no text. */
+const SHOWN: ReadonlySet<string> = new Set([
+  ...['image', 'document', 'audio', 'image_url', 'input_image', 'input_audio', 'file'],
+]);
+
 /** Sampled tokens as `usage` counts them: OpenAI's completion_tokens, Anthropic's output_tokens. */
 export function sampledTokens(usage: unknown, path: string): number | null {
   const fields = asFieldsOrNull(usage, path);
@@ -132,9 +159,12 @@ export function callsOf(
 function callOf(call: Fields, path: string, notes: FormatNote[]): Call {
   const id = idOf(call, 'id', path, notes);
   // Custom tools write free text under `custom` instead of JSON under `function`.
-  return field(call, 'function') === undefined && field(call, 'custom') !== undefined
-    ? namedCall(field(call, 'custom'), 'input', id, `${path}.custom`, notes)
-    : namedCall(field(call, 'function'), 'arguments', id, `${path}.function`, notes);
+  if (field(call, 'function') === undefined && field(call, 'custom') !== undefined)
+    return namedCall(field(call, 'custom'), 'input', id, `${path}.custom`, notes);
+  // Some clients leave out the `function` between.
+  if (field(call, 'function') === undefined && typeof field(call, 'name') === 'string')
+    return namedCall(call, field(call, 'arguments') === undefined ? 'args' : 'arguments', id, path, notes);
+  return namedCall(field(call, 'function'), 'arguments', id, `${path}.function`, notes);
 }
 
 /** A call without a readable name is a call all the same: its name is empty. */

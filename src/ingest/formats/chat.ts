@@ -76,6 +76,12 @@ function readConversation(given: unknown, context: RecordContext): FormatEpisode
   const notes: FormatNote[] = [];
   const list = asList(field(record, 'messages'), 'messages');
   const found = turnsOfMessages(messagesOf(record, list, notes));
+  const strange = found.turns.length === 0 ? notes.find((n) => n.code === 'role-as-input') : undefined;
+  if (strange !== undefined)
+    throw new RecordError(
+      `messages hold no turn: no role is assistant, and one is '${strange.about}', which is not known`,
+      'messages',
+    );
   const columns = columnsOf(record, notes);
   const { fenced, meta } = metaOf(record, columns, notes);
   const beside = messageFields(list, looksAnthropic(list) ? ANTHROPIC_FIELDS : OPENAI_FIELDS, notes);

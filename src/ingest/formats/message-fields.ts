@@ -25,7 +25,7 @@ export function messageFields(
     const entries = [...unknownFields(outer, known), ...(choice ? unknownFields(inner, known) : [])];
     for (const [name] of entries) notes.push({ code: 'message-field-kept', about: name });
     if (entries.length > 0) found.push({ turn, role, fields: Object.fromEntries(entries) });
-    if (role === 'assistant') turn++;
+    if (role === 'assistant' || role === 'model' || role === 'ai') turn++;
   }
   return found;
 }

@@ -96,12 +96,14 @@ export function turnsOfMessages(given: readonly Message[], worksUnlessSaid = fal
   let partialLogprobTurns = 0;
   const standInTurns: number[] = [];
   let orphanedResults = 0;
+  /** The calls of the last turn could not be read: what answers them is no orphan. */
+  let unreadLast = false;
   const unreadCalls = new Map<string, number>();
 
   const takeUp = (result: ToolResult): void => {
     const call = matcher.answer(result);
     if (call) answer(call, result, worksUnlessSaid);
-    else orphanedResults++;
+    else if (!unreadLast) orphanedResults++;
     if (result.observed !== false) observed.push(result.observedAs ?? result.text);
   };
   for (const message of withTextCalls(given)) {
@@ -114,6 +116,7 @@ export function turnsOfMessages(given: readonly Message[], worksUnlessSaid = fal
       return { id, name, answered: false, stored: { name, arguments: given, result: null, error: null } };
     });
     matcher.made(calls);
+    unreadLast = message.unread !== undefined;
     const logprob = coveredLogprob(message);
     if (message.reasoning) reasoningTurns++;
     if (message.logprobs !== null && logprob === null) partialLogprobTurns++;

@@ -23,6 +23,6 @@ export function similarColumn(name: string, nested: boolean): string | undefined
   if (nested && Object.hasOwn(ALSO, plain)) return plain;
   const also = MEANS.get(plain);
   if (also !== undefined) return also;
-  // Short names are a letter or two from too many.
-  return plain.length < 5 ? undefined : nearestName(plain, Object.keys(ALSO));
+  // Short names are a letter or two from too many, long ones from none.
+  return plain.length < 5 || plain.length > 40 ? undefined : nearestName(plain, Object.keys(ALSO));
 }

@@ -27,14 +27,22 @@ export function withTextCalls(messages: readonly Message[]): readonly Message[] 
   if (messages.some((m) => m.calls.length > 0 || m.unread !== undefined)) return messages;
   if (runsFencedCommands(messages)) return withFencedCommands(messages);
   const apiOutput = messages.some((m) => m.role === 'user' && isApiOutput(m.text));
+  /** Whether the last turn made calls: without any, a mark in what came in is something quoted. */
+  let called = false;
   return messages.map((message, i) => {
-    if (message.role !== 'assistant') return withTextResults(message);
-    const found = message.text === null ? undefined : textCalls(message.text);
-    if (found === undefined) return message;
-    if (found.calls !== null) return { ...message, calls: found.calls };
-    if (found.shape === ACTION && apiOutput && !isApiOutput(messages[i + 1]?.text ?? null)) return message;
-    return { ...message, unread: found.shape };
+    if (message.role !== 'assistant') return called ? withTextResults(message) : message;
+    const read = withCalls(message, apiOutput && !isApiOutput(messages[i + 1]?.text ?? null));
+    called = read.calls.length > 0;
+    return read;
   });
+}
+
+/** `toUser`: what is no action was handed to the user. */
+function withCalls(message: Message, toUser: boolean): Message {
+  const found = message.text === null ? undefined : textCalls(message.text);
+  if (found === undefined) return message;
+  if (found.calls !== null) return { ...message, calls: found.calls };
+  return found.shape === ACTION && toUser ? message : { ...message, unread: found.shape };
 }
 
 const ACTION = 'Action: {json}';
@@ -109,7 +117,7 @@ function taggedCall(text: string): Call | null {
 
 /** ReAct; a text that also holds the observation was not written by the model alone. */
 function reactCall(text: string): TextCalls | undefined {
-  const found = /(?:^|\n)[ \t]*Action:[ \t]*([^\n]+)\n+[ \t]*Action Input:[ \t]*/g;
+  const found = /(?:^|\n)[ \t]*Action:([^\n]*)\n+[ \t]*Action Input:/g;
   const matches = [...text.matchAll(found)];
   const match = matches.at(-1);
   if (match === undefined) return undefined;
@@ -120,11 +128,8 @@ function reactCall(text: string): TextCalls | undefined {
 }
 
 function unfenced(text: string): string {
-  return text
-    .trim()
-    .replace(/^```(?:json)?\s*/, '')
-    .replace(/\s*```$/, '')
-    .trim();
+  const inside = text.trim().replace(/^```(?:json)?/, '');
+  return (inside.endsWith('```') ? inside.slice(0, -3) : inside).trim();
 }
 
 function isApiOutput(text: string | null): boolean {

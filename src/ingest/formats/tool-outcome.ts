@@ -51,14 +51,14 @@ export function failureFlag(fields: Fields): boolean | null {
 
 /** Whether a parsed `error` holds one. */
 function isSet(error: unknown): boolean {
-  if (typeof error === 'string') return !UNSET.test(error);
+  if (typeof error === 'string') return !UNSET.test(error.trim());
   if (Array.isArray(error)) return error.length > 0;
   if (typeof error === 'object' && error !== null) return Object.keys(error).length > 0;
   return Boolean(error);
 }
 
 /** Texts that say that there is none. */
-const UNSET = /^\s*(none|null|false|nil|undefined|no error)?\s*$/i;
+const UNSET = /^(none|null|false|nil|undefined|no error)?$/i;
 
 const FAILED: readonly RegExp[] = [
   /^error(?:\s*$|\s*[:：!(]|\s*\n|\s+[-–—]|\.(?:\s|$)|\s+(?:executing|calling|running|invoking|occurred|while|during|when|in|code|reading|writing|parsing|processing|fetching|from|with|on|at|\d)\b)/i,
@@ -188,7 +188,7 @@ function fieldFailed(name: string, value: Printed): boolean | null {
   switch (name) {
     case 'error':
       if (value.kind === 'null') return false;
-      if (value.kind === 'text') return !UNSET.test(value.text);
+      if (value.kind === 'text') return !UNSET.test(value.text.trim());
       if (value.kind === 'number' || value.kind === 'boolean') return Boolean(value.value);
       return value.kind === 'other' || !(value as { empty: boolean }).empty;
     case 'success':

@@ -277,6 +277,36 @@ test('no column is lost: each is read, in meta, or behind the fence', async () =
   );
 });
 
+test('calls and results as other clients write them', async () => {
+  const { episode, notes } = await read({
+    messages: [
+      talk[0],
+      {
+        role: 'model',
+        content: null,
+        tool_calls: [
+          { id: 'a', name: 'f', args: { x: 1 } },
+          { id: 'b', name: 'g', arguments: '{"y": 2}' },
+        ],
+      },
+      { role: 'tool', tool_call_id: 'a', content: { error: 'gone', code: 7 } },
+      { role: 'tool', tool_call_id: 'b', content: [{ type: 'text', text: 'ok' }, { rows: [1] }] },
+    ],
+  });
+  expect(episode.turns[0]!.tool_calls).toEqual([
+    { name: 'f', arguments: { x: 1 }, result: '{"error":"gone","code":7}', error: true },
+    { name: 'g', arguments: { y: 2 }, result: 'ok\n{"rows":[1]}', error: null },
+  ]);
+  expect(notes).toEqual([]);
+});
+
+test('a conversation that nobody known acts in is refused, not stored as empty', async () => {
+  await expect(read({ messages: [talk[0], { role: 'planner', content: 'x' }] })).rejects.toThrow(
+    "messages hold no turn: no role is assistant, and one is 'planner'",
+  );
+  expect((await read({ messages: [talk[0]] })).episode.turns).toEqual([]);
+});
+
 const found = (name: string) => join(shared, 'found', name, 'log.jsonl');
 test.skipIf(!existsSync(found('10-null-logprob')))(
   'public logs (skipped: ../shared is not here)',

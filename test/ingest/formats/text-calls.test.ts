@@ -111,7 +111,7 @@ describe('<tool_call> and <tool_response>', () => {
     );
     expect(calls).toEqual([null, []]);
     expect(notes).toContainEqual({ code: 'calls-unread', about: '<tool_call>', count: 1 });
-    expect(notes).toContainEqual({ code: 'results-orphaned', about: 'results', count: 1 });
+    expect(notes!.length).toBe(1);
   });
 });
 
@@ -213,3 +213,32 @@ describe('commands in fenced blocks, as mini-swe-agent logs them', () => {
     expect(notes).toEqual([]);
   });
 });
+
+test('a mark in what came in is a result only where the last turn called', async () => {
+  const { notes, episode } = await talk(
+    user('Answer in <tool_response>x</tool_response>.'),
+    said('Hello'),
+    user('Observation: it rains'),
+    said('Indeed'),
+  );
+  expect(notes).toEqual([]);
+  expect(episode.meta).toBeNull();
+});
+
+test('long texts take time that grows with their length', async () => {
+  const n = 200_000;
+  const pieces = [' ', '\n', 'Action:', 'Action: a\n', '<tool_call>', '```', '{', '<function=f>', '"'];
+  const start = performance.now();
+  for (const piece of pieces)
+    for (const head of [
+      '',
+      'Action:',
+      'Action: {',
+      'Action: x\nAction Input:',
+      '<tool_call><function=f><parameter=',
+    ]) {
+      const text = head + piece.repeat(n / piece.length) + 'x';
+      await talk(said(text), user(`<tool_response>${text}`), user(`Observation:${text}`));
+    }
+  expect(performance.now() - start).toBeLessThan(30_000);
+}, 60_000);
