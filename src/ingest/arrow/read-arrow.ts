@@ -52,10 +52,10 @@ export async function readArrow(
       const subject = path === '-' ? 'standard input' : path;
       throw failure({ subject, wrong: `is not valid Arrow (${(error as Error).message})`, cause: error });
     });
-  const { schema, messages, close } = await named(() => opened(path, chunks, size));
+  const { schema, messages, isFile, close } = await named(() => opened(path, chunks, size));
   try {
     const fields = await named(async () => arrowFields(schema));
-    const batches = batchesOf(fields, messages);
+    const batches = batchesOf(fields, messages, isFile);
     return {
       fields,
       batches: (async function* () {
@@ -76,6 +76,7 @@ export async function readArrow(
 interface Opened {
   readonly schema: FlatTable;
   readonly messages: AsyncIterable<Message>;
+  readonly isFile: boolean;
   close(): Promise<void>;
 }
 
@@ -91,7 +92,7 @@ async function opened(path: string, chunks: AsyncIterable<Uint8Array>, size: num
         const footer = await footerOf(range);
         const schema = footer.table(1);
         if (!schema) throw new Error('its footer holds no schema');
-        return { schema, messages: fileMessages(range, footer), close: () => range.close() };
+        return { schema, messages: fileMessages(range, footer), isFile: true, close: () => range.close() };
       } catch (error) {
         await range.close();
         throw error;
@@ -100,7 +101,7 @@ async function opened(path: string, chunks: AsyncIterable<Uint8Array>, size: num
     const messages = streamMessages(bytes, start, size);
     const first = await messages.next();
     if (first.done || first.value.kind !== SCHEMA) throw new Error('it does not start with a schema');
-    return { schema: first.value.header, messages, close: () => bytes.close() };
+    return { schema: first.value.header, messages, isFile: false, close: () => bytes.close() };
   } catch (error) {
     await bytes.close();
     throw error;
@@ -110,6 +111,7 @@ async function opened(path: string, chunks: AsyncIterable<Uint8Array>, size: num
 async function* batchesOf(
   fields: readonly ArrowField[],
   messages: AsyncIterable<Message>,
+  isFile: boolean,
 ): AsyncGenerator<RecordBatch, void> {
   const schema = new Schema(fields.map(arrowFieldType));
   const byId = new Map(
@@ -119,7 +121,7 @@ async function* batchesOf(
   for await (const { kind, header, body } of messages) {
     if (kind === DICTIONARY) {
       const id = header.int64(0, 0);
-      dictionaries.set(id, await dictionary(id, header, body, byId.get(id), dictionaries));
+      dictionaries.set(id, await dictionary(id, header, body, byId.get(id), dictionaries, isFile));
     } else if (kind === BATCH) {
       const children = await arrowColumns(fields, header, body, dictionaries);
       const type = new Struct(schema.fields);
@@ -142,11 +144,15 @@ async function dictionary(
   body: Uint8Array,
   field: ArrowField | undefined,
   dictionaries: Dictionaries,
+  isFile: boolean,
 ): Promise<Vector> {
   const batch = header.table(1);
   if (!field || !batch) throw new Error(`dictionary ${id} belongs to no column`);
   const [values] = await arrowColumns([field], batch, body, dictionaries);
   const before = dictionaries.get(id);
   const isDelta = header.byte(2, 0) !== 0;
+  // A stream may replace a dictionary on its way; in a file nothing says which batches come before it.
+  if (isFile && before && !isDelta)
+    throw new Error(`dictionary ${id} is replaced by another, which no file may do`);
   return isDelta && before ? before.concat(new Vector([values!])) : new Vector([values!]);
 }
