@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { fc, test as property } from '@fast-check/vitest';
-import { Field, List, Struct, Table, tableFromArrays, tableToIPC, Utf8, vectorFromArray } from 'apache-arrow';
+import { Field, List, Struct, Table, tableToIPC, Utf8, vectorFromArray } from 'apache-arrow';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { unlz4 } from '../../src/ingest/arrow/lz4.ts';
 import { readArrow } from '../../src/ingest/arrow/read-arrow.ts';
@@ -98,10 +98,12 @@ describe('what is cut is named, and nothing of it is kept', () => {
   });
 
   test('import of a stream that is cut between two batches', async () => {
-    const two = await tableToArrow(
-      store,
-      "SELECT 'e' || i AS episode_id, 'stale' AS reason FROM range(4096) t(i)",
-    );
+    const part = (from: number) =>
+      tableToArrow(
+        store,
+        `SELECT 'e' || i AS episode_id, 'stale' AS reason FROM range(${from}, ${from + 9}) t(i)`,
+      );
+    const two = (await part(0)).concat(await part(9));
     expect(two.batches).toHaveLength(2);
     const whole = tableToIPC(two, 'stream');
     const between = tableToIPC(new Table([two.batches[0]!]), 'stream').length - 8;
@@ -110,7 +112,7 @@ describe('what is cut is named, and nothing of it is kept', () => {
     );
     expect(await queryRows(store, 'SELECT count(*) AS n FROM censored')).toEqual([{ n: 0 }]);
     await importTables(store, [write(whole)]);
-    expect(await queryRows(store, 'SELECT count(*) AS n FROM censored')).toEqual([{ n: 4096 }]);
+    expect(await queryRows(store, 'SELECT count(*) AS n FROM censored')).toEqual([{ n: 18 }]);
   });
 });
 
@@ -156,7 +158,7 @@ describe('a header that lies is refused at once', () => {
     ],
     { numRuns: 300 },
   )('bytes changed at random: read or refused, never a crash or a hang', async (kind, changes) => {
-    const bytes = Buffer.from(tableToIPC(log(), kind));
+    const bytes = Buffer.from(originals[kind]);
     for (const [at, value] of changes) bytes[at % bytes.length] = value;
     try {
       const { batches, close } = await readArrow('x', once(bytes));
