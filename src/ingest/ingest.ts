@@ -186,6 +186,9 @@ function warningsOf(
     warn(note.code, note.count!, message, message);
   }
   const without = 'that the declaration gives no action class';
+  const known = classes === undefined ? 0 : files.filter((f) => f.status === 'known').length;
+  const keep = 'stored already: its turns keep the action classes they have, or none';
+  warn('action-class-unused', known, `file is ${keep}`, `files are ${keep.replace('its', 'their')}`);
   warn('action-class-missing', classes?.turns.without ?? 0, `turn ${without}`, `turns ${without}`);
   for (const file of files)
     if (file.status === 'empty')

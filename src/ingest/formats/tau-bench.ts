@@ -15,6 +15,7 @@ import {
 } from './fields.ts';
 import { type Message, turnsOfMessages } from './messages.ts';
 import { domainOf } from './tau-domain.ts';
+import { withTextCalls } from './text-calls.ts';
 import { tolerant } from './tolerant.ts';
 import { aboutTurns, turnNotes } from './turn-notes.ts';
 
@@ -58,7 +59,7 @@ async function readRun(run: Fields, context: RecordContext): Promise<FormatEpiso
   const reward = asNumberOrNull(field(run, 'reward'), 'reward');
   const info = tolerant(notes, 'info', (at) => asFieldsOrNull(field(run, 'info'), at)) ?? {};
   const goal = tolerant(notes, 'info.task', (at) => asFieldsOrNull(field(info, 'task'), at)) ?? {};
-  const messages = openaiMessages(field(run, 'traj'), 'traj', notes);
+  const messages = withTextCalls(openaiMessages(field(run, 'traj'), 'traj', notes));
   const found = turnsOfMessages(messages, true);
   const { turns } = found;
   const crash = field(info, 'error') ?? null;

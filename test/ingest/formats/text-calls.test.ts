@@ -1,7 +1,9 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { chat } from '../../../src/ingest/formats/chat.ts';
 import { tauBench } from '../../../src/ingest/formats/tau-bench.ts';
-import { contextOf, episodesOf } from './context.ts';
+import { contextOf, episodesOf, readJson, shared } from './context.ts';
 
 const talk = async (...messages: object[]) => {
   const [found] = await chat.read({ messages }, contextOf('talk.jsonl'));
@@ -237,8 +239,56 @@ test('long texts take time that grows with their length', async () => {
       'Action: x\nAction Input:',
       '<tool_call><function=f><parameter=',
     ]) {
-      const text = head + piece.repeat(n / piece.length) + 'x';
+      const text = `${head}${piece.repeat(n / piece.length)}x`;
       await talk(said(text), user(`<tool_response>${text}`), user(`Observation:${text}`));
     }
   expect(performance.now() - start).toBeLessThan(30_000);
 }, 60_000);
+
+const airline = join(shared, 'logs/tau-bench/gpt-4o-airline.json');
+test.skipIf(!existsSync(airline))(
+  'the airline log as text agents write it gives the same calls, results and failures (skipped: ../shared is not here)',
+  async () => {
+    type Logged = {
+      role: string;
+      content: string;
+      tool_calls?: { function: { name: string; arguments: string } }[];
+    };
+    const asText = ({ role, content, tool_calls }: Logged) => {
+      if (role === 'tool') return user(`API output: ${content}`);
+      if (role !== 'assistant') return { role, content };
+      const called = tool_calls?.[0]?.function;
+      const action = called
+        ? { name: called.name, arguments: JSON.parse(called.arguments) }
+        : { name: 'respond', arguments: { content } };
+      return said(`Thought:\nhm\nAction:\n${JSON.stringify(action)}`);
+    };
+    let [calls, failed] = [0, 0];
+    for (const run of readJson(airline) as { traj: Logged[] }[]) {
+      // tau-bench carries out the first call of a message only.
+      expect(run.traj.every((m) => (m.tool_calls?.length ?? 1) === 1)).toBe(true);
+      const native = (await episodesOf(tauBench, run, contextOf('a.json')))[0]!.episode;
+      const text = (
+        await episodesOf(tauBench, { ...run, traj: run.traj.map(asText) }, contextOf('a.json'))
+      )[0]!.episode;
+      expect(text.turns.map((t) => t.tool_calls)).toEqual(native.turns.map((t) => t.tool_calls));
+      const told = (e: typeof text) => [e.task_id, e.ending, e.reward];
+      expect(told(text)).toEqual(told(native));
+      for (const call of text.turns.flatMap((t) => t.tool_calls!)) {
+        calls++;
+        if (call.error) failed++;
+      }
+    }
+    // Counted from the file by a separate script.
+    expect([calls, failed]).toEqual([1164, 73]);
+  },
+);
+
+test('a text agent that hands over to a person ended the run', async () => {
+  const handed = said('Action: {"name": "transfer_to_human_agents", "arguments": {"summary": "x"}}');
+  const run = { task_id: 1, reward: 0, info: { reward_info: null }, traj: [user('u'), handed] };
+  const { episode } = (await episodesOf(tauBench, run, contextOf('runs.json')))[0]!;
+  expect(episode.ending).toBe('terminated');
+  const other = { ...run, traj: [user('u'), said('Action: {"name": "get_user", "arguments": {}}')] };
+  expect((await episodesOf(tauBench, other, contextOf('runs.json')))[0]!.episode.ending).toBe('truncated');
+});
