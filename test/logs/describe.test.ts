@@ -79,13 +79,9 @@ const logs: Log[] = [
 /** The episodes as another log of the same runs tells them. */
 function retold(episodes: readonly RawEpisode[], as: Rewriting, path: string): RawEpisode[] {
   const policy = basename(path).replace(/\.\w+$/, '');
-  const number = (e: RawEpisode) => e.task!.replace(/^.*\//, '');
-  // A chat line names its task itself; a run of tau-bench gets its domain from the prompt.
-  const asChat = path.endsWith('.jsonl');
   return episodes.map((e) => ({
     ...e,
-    id: `${policy}/${number(e)}/${e.trial}`,
-    task: asChat ? number(e) : e.task,
+    id: `${policy}/${e.task!.replace('airline/', '')}/${e.trial}`,
     policy,
     turns: e.turns.map((t) => ({
       ...t,

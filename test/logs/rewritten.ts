@@ -29,7 +29,8 @@ function chatLines(name: string, messagesOf: (traj: Json[]) => Json[]) {
     const lines = runsOf(airline).map((run) =>
       JSON.stringify({
         episode_id: `${name}/${run.task_id}/${run.trial}`,
-        task_id: String(run.task_id),
+        // As the tau-bench file tells it, so that the two can be compared.
+        task_id: `airline/${run.task_id}`,
         trial: run.trial,
         policy: name,
         reward: run.reward,

@@ -34,9 +34,10 @@ const TERMINAL_TOOLS: ReadonlySet<string> = new Set(['transfer_to_human_agents']
  *   it. Task numbers start over in every domain, so the task carries its own: `airline/3` (tau-domain.ts).
  * - Ending: `aborted` where info.error is set (the harness writes reward 0 for a crash: no reward).
  *   `terminated` where the run ended by itself: reward_info is there (it is computed only then), or
- *   the last message holds ###STOP###, or the last call is a terminal tool. Otherwise `limit` from 30
- *   assistant turns on, and below that `truncated` where reward_info is null, `terminated` where it
- *   is not logged. A run without reward has no ending of its own.
+ *   the last message holds ###STOP###, or the last assistant message calls a terminal tool
+ *   (transfer_to_human_agents). Otherwise `limit` from 30 assistant turns on, and below that
+ *   `truncated` where reward_info is null, `terminated` where it is not logged. A run without reward
+ *   has no ending of its own.
  * - Every answer comes from the benchmark's own code, so one that does not say that the call failed
  *   (tool-outcome.ts) is a success. The text agents' `Action: {json}` is a call (text-calls.ts).
  * - Fenced off: the user's instruction, the gold actions and outputs, and how the reward was found.
