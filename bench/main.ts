@@ -10,6 +10,8 @@ const benches: Readonly<
   value: () => import('./value.ts'),
   steps: () => import('./steps.ts'),
   tensor: () => import('./tensor.ts'),
+  damage: () => import('./damage.ts'),
+  mutations: () => import('./mutations.ts'),
 };
 
 const [name, ...flags] = process.argv.slice(2);

@@ -1,0 +1,1 @@
+export const bench = null as never;
