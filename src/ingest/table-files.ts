@@ -103,6 +103,8 @@ async function tableFile(store: Store, path: string): Promise<TableFile> {
 }
 
 async function formatOf(path: string): Promise<TableFile['format']> {
+  // Opening a pipe would wait for its other end.
+  if (!statSync(path).isFile()) throw failure({ subject: path, wrong: 'is no regular file' });
   const file = await open(path, 'r');
   try {
     const bytes = async (at: number) =>
