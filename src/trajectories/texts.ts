@@ -1,3 +1,4 @@
+import { MAX_DEPTH, TooDeepError } from '../json/depth.ts';
 import { parseExact } from '../json/exact-json.ts';
 import type { Episode } from '../schema/episode.ts';
 import { failure } from '../schema/error.ts';
@@ -77,13 +78,17 @@ export interface TurnText {
 export async function turnTexts(store: Store, episode: number): Promise<TurnText[]> {
   const sql = 'SELECT turn, observation, action, tool_calls FROM turns WHERE episode = $1 ORDER BY turn';
   const rows = await queryRows(store, sql, [episode]);
+  const [own] = await queryRows(store, 'SELECT episode_id AS id FROM episodes WHERE episode = $1', [episode]);
   return rows.map((row) => {
     const turn = row.turn as number;
     return {
       turn,
       observation: row.observation as string | null,
       action: row.action as string | null,
-      tool_calls: jsonCalls(row.tool_calls as string | null, `episode ${episode}, turn ${turn}`),
+      tool_calls: jsonCalls(
+        row.tool_calls as string | null,
+        `episode ${own?.id ?? `number ${episode}`}, turn ${turn}`,
+      ),
     };
   });
 }
@@ -97,15 +102,19 @@ function parseCalls(json: string | null, t: Trajectories, e: number, row: number
 
 function jsonCalls(json: string | null, subject: string): readonly ToolCall[] {
   if (json === null) return NONE;
+  let wrong = 'not a JSON array';
   try {
     const calls: unknown = parseExact(json);
     if (Array.isArray(calls)) return calls;
-  } catch {
-    // Falls through to the one message for both.
+  } catch (error) {
+    if (error instanceof TooDeepError) wrong = `nested more than ${MAX_DEPTH} deep`;
   }
   throw failure({
     subject: `turns, ${subject}, column tool_calls`,
-    wrong: 'not a JSON array',
+    wrong,
     got: json.slice(0, 80),
+    ...(wrong.startsWith('nested')
+      ? { fix: 'Ingest the log into a new store: what is so deep is rejected there.' }
+      : {}),
   });
 }
