@@ -21,6 +21,8 @@ export const NOTES = {
     `${many ? 'values' : 'value'} of ${about} cannot be used: left out, the rest of the record kept`,
   'column-kept-in-meta': (about, many) =>
     `${episodes(many)} with ${about}, which this format does not know: kept in meta`,
+  'score-column-left-out': (about, many) =>
+    `${many ? 'scores' : 'score'} with ${about}, a column that scores do not have: left out`,
   'row-index-left-out': (about, many) =>
     `${many ? 'rows' : 'row'} with ${about}, which only numbers the rows: left out`,
   'column-looks-like': (about, many) => `${episodes(many)} with ${about}`,

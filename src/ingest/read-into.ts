@@ -93,7 +93,9 @@ export async function readInto(
   const lost = () => file.strict && rejects.count > 0;
   if (file.format === 'scores') {
     const writer = scoreWriter(store, source, file.prefix);
+    const noticed = noteCounts();
     for await (const block of scoreBlocks(file.chunks, file.maxBytes)) {
+      noticed.add(block.notes);
       await rejects.add(block.rejects);
       if (!lost()) await rejects.add(await writer.write(block.scores));
       file.onProgress(writer.scores, file.bytes());
@@ -110,7 +112,7 @@ export async function readInto(
         rewardsJoined: 0,
         ...given(),
       },
-      notes: { endingsAssumed: 0, replaced: 0, positive, noticed: [] },
+      notes: { endingsAssumed: 0, replaced: 0, positive, noticed: noticed.list() },
     };
   }
   const [row] = await queryRows(store, 'SELECT coalesce(max(episode) + 1, 0) AS next FROM episodes');

@@ -2,6 +2,11 @@ import { z } from 'zod';
 import { TrainedOn } from './trained-on.ts';
 import { LogprobKind } from './turn.ts';
 
+/** A log-probability; JSON has no −∞, the logarithm of a probability of 0: it is written "-inf". */
+const LogProbability = z.union([z.number(), z.literal('-inf').transform(() => Number.NEGATIVE_INFINITY)], {
+  error: 'expected a number, or "-inf" for a probability of 0',
+});
+
 /** One line of a scores file: what a policy says of one logged turn or segment. */
 export const Score = z
   .strictObject({
@@ -10,12 +15,12 @@ export const Score = z
     episode_id: z.string().min(1).describe('An episode of the store.'),
     turn: z.int().min(0).optional().describe('The scored turn; with `logprob` or `log_propensity`.'),
     segment: z.int().min(0).optional().describe('The scored segment; with `logprobs`.'),
-    logprob: z
-      .number()
-      .nullable()
+    logprob: LogProbability.nullable()
       .default(null)
-      .describe('Σ log π over the action tokens of the turn, nats.'),
-    log_propensity: z.number().nullable().default(null).describe('log π of the logged action class, nats.'),
+      .describe('Σ log π over the action tokens of the turn, nats; "-inf" for a probability of 0.'),
+    log_propensity: LogProbability.nullable()
+      .default(null)
+      .describe('log π of the logged action class, nats; "-inf" for a probability of 0.'),
     logprobs: z
       .array(z.number().nullable())
       .nullable()

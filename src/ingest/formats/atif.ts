@@ -1,6 +1,7 @@
 import type { EpisodeInput } from '../../schema/episode.ts';
 import { instantOf } from '../../schema/instant.ts';
 import { type FormatEpisode, type LogFormat, type RecordContext, RecordError } from '../log-format.ts';
+import type { FormatNote } from '../notes.ts';
 import { type AtifDocument, belongsToAnother, continuations } from './atif-chain.ts';
 import { readSteps } from './atif-steps.ts';
 import {
@@ -15,6 +16,7 @@ import {
 } from './fields.ts';
 import { turnsOfMessages } from './messages.ts';
 import { segmentsOfCalls } from './token-segments.ts';
+import { tolerant } from './tolerant.ts';
 import { aboutTurns, turnNotes } from './turn-notes.ts';
 
 /**
@@ -53,19 +55,23 @@ function episodeOf(documents: readonly AtifDocument[], context: RecordContext): 
   const session = asNameOrNull(field(first, 'session_id'), 'session_id');
   const id = session ?? asNameOrNull(field(first, 'trajectory_id'), 'trajectory_id');
   if (id === null) throw new RecordError('session_id is missing, expected a name', 'session_id');
-  const steps = readSteps(documents);
+  const notes: FormatNote[] = [];
+  const steps = readSteps(documents, notes);
   const found = turnsOfMessages(steps.messages);
   const { segments, segmentOf } = segmentsOfCalls(steps.calls);
-  const sampling = samplingOf(agent);
+  const sampling = samplingOf(agent, notes);
   const turns = found.turns.map((turn) => ({ ...turn, sampling }));
   steps.calls.forEach((call, i) => {
     turns[call.turn]!.segment = segmentOf[i]!;
   });
 
   const last = documents.at(-1)!;
-  const metrics = asFieldsOrNull(field(last.fields, 'final_metrics'), `${last.prefix}final_metrics`);
+  const metrics = tolerant(notes, 'final_metrics', (at) =>
+    asFieldsOrNull(field(last.fields, 'final_metrics'), at),
+  );
   const total = metrics === null ? undefined : field(metrics, 'total_cost_usd');
-  const name = asTextOrNull(field(agent, 'name'), 'agent.name');
+  const name = tolerant(notes, 'agent.name', (at) => asTextOrNull(field(agent, 'name'), at));
+  const model = tolerant(notes, 'agent.model_name', (at) => asTextOrNull(field(agent, 'model_name'), at));
   const meta: Record<string, unknown> = {
     schema_version: field(first, 'schema_version') ?? null,
     session_id: session,
@@ -83,21 +89,21 @@ function episodeOf(documents: readonly AtifDocument[], context: RecordContext): 
 
   const episode: EpisodeInput = {
     episode_id: id,
-    policy: asTextOrNull(field(agent, 'model_name'), 'agent.model_name') ?? steps.model ?? name,
+    policy: model ?? steps.model ?? name,
     reward: null,
     started_at: startedAt,
     ended_at: endedAt,
-    cost: steps.cost ?? asNumberOrNull(total, `${last.prefix}final_metrics.total_cost_usd`),
+    cost: steps.cost ?? tolerant(notes, 'final_metrics.total_cost_usd', (at) => asNumberOrNull(total, at)),
     meta,
     turns,
     segments,
   };
-  return { episode, notes: turnNotes(found) };
+  return { episode, notes: [...notes, ...turnNotes(found)] };
 }
 
 /** agent.extra is free-form: what is a valid setting is taken, anything else is not one. */
-function samplingOf(agent: Fields) {
-  const extra = asFieldsOrNull(field(agent, 'extra'), 'agent.extra');
+function samplingOf(agent: Fields, notes: FormatNote[]) {
+  const extra = tolerant(notes, 'agent.extra', (at) => asFieldsOrNull(field(agent, 'extra'), at));
   if (extra === null) return null;
   const setting = (name: string, valid: (n: number) => boolean): number | null => {
     const value = field(extra, name);

@@ -7,8 +7,8 @@ export interface CallTokens {
   readonly turn: number;
   readonly prompt: readonly number[];
   readonly completion: readonly number[];
-  /** [completion.length], where the log has them. */
-  readonly logprobs: readonly number[] | null;
+  /** [completion.length], where the log has them; null: that one is not known. */
+  readonly logprobs: readonly (number | null)[] | null;
 }
 
 interface Segment {

@@ -146,11 +146,122 @@ test('what is wrong in a continuation names its file', async () => {
   );
 });
 
-test('log-probabilities of another length than the token ids are refused', async () => {
-  const metrics = { completion_token_ids: [1, 2], logprobs: [-1] };
-  await expect(read(folder({ 'a.json': trajectory([{ ...step, metrics }]) }))).rejects.toThrow(
-    'steps[0].metrics.logprobs has 1 entries, expected one for each of the 2 completion_token_ids',
-  );
+describe('what nobody needs is left out, named and counted; the rollout is kept', () => {
+  const kept = async (steps: unknown[], more = {}) => {
+    const path = folder({ 'a.json': trajectory(steps, more) });
+    const [found] = await atif.read(readJson(path), contextOf(path));
+    const left = found!.notes!.map((n) => (n.code === 'field-left-out' ? n.about : n.code));
+    return { episode: found!.episode, left };
+  };
+
+  test('log-probabilities of another length than the token ids: no sum, none in the segment', async () => {
+    const metrics = { prompt_token_ids: [5], completion_token_ids: [1, 2], logprobs: [-1] };
+    const { episode, left } = await kept([{ ...step, metrics }]);
+    expect(episode.turns[0]).toMatchObject({ behaviour_logprob: null, n_action_tokens: 2 });
+    expect(episode.segments![0]).toMatchObject({ token_ids: [5, 1, 2], behaviour_logprobs: null });
+    expect([episode.meta!.partial_logprob_turns, left]).toEqual([1, ['logprobs-partial']]);
+  });
+
+  test.each([
+    ['null', null, null],
+    ['the stand-in of vLLM', -9999, -9999],
+    ['the least double', -1.7e308, null],
+    ['text', 'low', null],
+  ])('one log-probability is %s: no sum, the others kept', async (_, odd, stored) => {
+    const metrics = { prompt_token_ids: [5], completion_token_ids: [1, 2], logprobs: [-1, odd] };
+    const { episode, left } = await kept([
+      { ...step, metrics },
+      { ...step, metrics: { cost_usd: 1 } },
+    ]);
+    expect(episode.turns.map((t) => t.behaviour_logprob)).toEqual([null, null]);
+    expect(episode.segments![0]!.behaviour_logprobs).toEqual([null, -1, stored]);
+    expect(episode.meta!.partial_logprob_turns).toBe(1);
+    expect(left).toEqual([...(odd === 'low' ? ['steps[].metrics.logprobs[]'] : []), 'logprobs-partial']);
+  });
+
+  test.each<[string, object, string]>([
+    ['a time', { timestamp: 17 }, 'steps[].timestamp'],
+    ['a count of calls', { llm_call_count: 'two' }, 'steps[].llm_call_count'],
+    ['a name of a model', { model_name: ['m'] }, 'steps[].model_name'],
+    ['metrics', { metrics: 'none' }, 'steps[].metrics'],
+    ['a cost', { metrics: { cost_usd: '$1', completion_tokens: 4 } }, 'steps[].metrics.cost_usd'],
+    ['a count of tokens', { metrics: { completion_tokens: -1 } }, 'steps[].metrics.completion_tokens'],
+    [
+      'token ids',
+      { metrics: { prompt_token_ids: [1.5], completion_token_ids: [1] } },
+      'steps[].metrics.prompt_token_ids[]',
+    ],
+  ])('%s', async (_, more, about) => {
+    const { episode, left } = await kept([{ ...step, ...more }, step]);
+    expect(episode.turns.map((t) => t.action)).toEqual(['go', 'go']);
+    expect(left).toEqual([about]);
+  });
+
+  test('of the document', async () => {
+    const more = {
+      agent: { name: 7, model_name: {}, extra: 'x' },
+      final_metrics: { total_cost_usd: 'much' },
+    };
+    const { episode, left } = await kept([step], more);
+    expect(episode).toMatchObject({ policy: null, cost: null });
+    expect(left).toEqual(['agent.extra', 'agent.name', 'agent.model_name', 'final_metrics.total_cost_usd']);
+    expect((await kept([step], { final_metrics: [] })).left).toEqual(['final_metrics']);
+  });
+});
+
+describe('an observation in another shape than results', () => {
+  const call = { tool_call_id: 'a', function_name: 'f', arguments: {} };
+  const asks = { ...step, tool_calls: [call] };
+  const observes = (observation: unknown) => ({ source: 'system', message: '', observation });
+  const read = async (...steps: unknown[]) => (await one(folder({ 'a.json': trajectory(steps) }))).turns;
+
+  test.each<[string, unknown, string, boolean | null]>([
+    [
+      'content and what became of it',
+      { content: 'EACCES', result: { success: false, error: 'EACCES' } },
+      'EACCES',
+      true,
+    ],
+    ['content', { type: 'tool_result', content: 'fine' }, 'fine', null],
+    ['content in parts', { content: [{ type: 'text', text: 'fine' }] }, 'fine', null],
+    ['content that is an object', { content: { n: 1 } }, '{"n":1}', null],
+    ['its own word', { content: 'fine', is_error: false }, 'fine', false],
+    ['text', 'fine', 'fine', null],
+    ['a list', [{ source_call_id: 'a', content: 'fine' }], 'fine', null],
+    ['one result that is no list', { results: { content: 'fine' } }, 'fine', null],
+    ['no content', { output: 'fine', code: 0 }, '{"output":"fine","code":0}', null],
+    ['results, one with an exception', { results: [{ content: 'no', is_error: true }] }, 'no', true],
+  ])('%s', async (_, observation, result, error) => {
+    for (const steps of [
+      [{ ...asks, observation }, step],
+      [asks, observes(observation), step],
+    ]) {
+      const [first, second] = await read(...steps);
+      expect(first!.tool_calls).toEqual([{ name: 'f', arguments: {}, result, error }]);
+      expect(second!.observation).toBe(result);
+    }
+  });
+
+  test('beside two calls it answers neither; a second one answers none', async () => {
+    const two = [call, { ...call, tool_call_id: 'b' }];
+    const [first, second] = await read({ ...asks, tool_calls: two }, observes({ content: 'screen' }), step);
+    expect(first!.tool_calls!.map((c) => c.result)).toEqual([null, null]);
+    expect(second!.observation).toBe('screen');
+    const [once, after] = await read(asks, observes('one'), observes('more'), step);
+    expect([once!.tool_calls![0]!.result, after!.observation]).toEqual(['one', 'one\n\nmore']);
+  });
+
+  const found = join(shared, 'found/20-atif/obs-content.json');
+  test.skipIf(!existsSync(found))('as it was found (skipped: ../shared is not here)', async () => {
+    const { turns } = await one(found);
+    expect(turns[0]!.tool_calls).toEqual([
+      { name: 'f', arguments: {}, result: 'EACCES permission denied', error: true },
+    ]);
+    expect(turns[1]).toMatchObject({
+      observation: 'Tool result\n\nEACCES permission denied',
+      action: 'done',
+    });
+  });
 });
 
 test('the folder of the trial is kept for the join; a time without an offset is UTC, and no time stays as written', async () => {
