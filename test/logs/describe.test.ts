@@ -10,12 +10,14 @@ import { describeCommand } from '../../src/cli/describe.ts';
 import { ingest } from '../../src/ingest/ingest.ts';
 import { check } from '../../src/inspect/check.ts';
 import { describe as describeStore } from '../../src/inspect/describe.ts';
+import { queryRows } from '../../src/store/query.ts';
 import { openStore } from '../../src/store/store.ts';
 import { run } from '../helpers/run-command.ts';
 import { agree } from './agree.ts';
 import { LOGS, missing, skipped } from './logs.ts';
 import * as raw from './raw-figures.ts';
-import { type RawEpisode, readAtif, readChat, readTauBench } from './raw-reader.ts';
+import type { Outcome } from './raw-outcome.ts';
+import { type RawCall, type RawEpisode, readAtif, readChat, readTauBench } from './raw-reader.ts';
 import { type Rewriting, rewritings } from './rewritten.ts';
 
 interface Log {
@@ -86,6 +88,7 @@ function retold(episodes: readonly RawEpisode[], as: Rewriting, path: string): R
     turns: e.turns.map((t) => ({
       ...t,
       action: as.actionOf(t),
+      observation: as.callsInText ? null : t.observation,
       calls: t.calls.map((c) => ({
         ...c,
         outcome: c.outcome === 'worked' && !as.marksSuccess ? ('unknown' as const) : c.outcome,
@@ -93,6 +96,26 @@ function retold(episodes: readonly RawEpisode[], as: Rewriting, path: string): R
     })),
   }));
 }
+
+const OUTCOMES = new Map<unknown, Outcome>([
+  [true, 'failed'],
+  [false, 'worked'],
+]);
+
+/** A stored call as the second reader tells it. */
+// biome-ignore lint/suspicious/noExplicitAny: the program's JSON.
+const asRaw = (c: any) => ({
+  tool: c.name,
+  arguments: c.arguments,
+  answer: c.result ?? null,
+  outcome: OUTCOMES.get(c.error ?? null) ?? 'unknown',
+});
+
+/** Arguments that the log holds as the text of their JSON, as what they say. */
+const parsed = (c: RawCall) => ({
+  ...c,
+  arguments: typeof c.arguments === 'string' ? JSON.parse(c.arguments) : c.arguments,
+});
 
 describe.skipIf(missing).each(logs.map((log) => [log.name, log] as const))(
   `%s${skipped}`,
@@ -199,6 +222,34 @@ describe.skipIf(missing).each(logs.map((log) => [log.name, log] as const))(
           turns: e.turns.length,
         })),
       );
+    });
+
+    test('each turn: what was seen, said, called, answered and measured', async () => {
+      const store = await openStore(path, { mode: 'read' });
+      let stored: Record<string, unknown>[];
+      try {
+        stored = await queryRows(
+          store,
+          `SELECT observation, action, tool_calls::VARCHAR AS calls, behaviour_logprob AS logprob, n_action_tokens AS tokens
+         FROM turns ORDER BY episode, turn`,
+        );
+        const costs = await queryRows(store, 'SELECT cost FROM episodes ORDER BY episode');
+        agree(
+          costs.map((c) => c.cost),
+          episodes.map((e) => e.cost),
+        );
+      } finally {
+        store.close();
+      }
+      const turns = episodes.flatMap((e) => e.turns);
+      expect(stored.length).toBe(turns.length);
+      for (const [i, want] of turns.entries()) {
+        const { observation, calls, ...got } = stored[i]!;
+        if (want.observation !== null) expect(observation ?? '').toBe(want.observation);
+        agree(got, { action: want.action, logprob: want.logprob, tokens: want.tokens });
+        expect(got.action).toBe(want.action);
+        expect(JSON.parse((calls as string | null) ?? '[]').map(asRaw)).toEqual(want.calls.map(parsed));
+      }
     });
 
     test('tokens', () => {

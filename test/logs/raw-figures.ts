@@ -166,12 +166,12 @@ function leaks(e: RawEpisode): number {
     else if (typeof value === 'object' && value !== null) Object.values(value).forEach(collect);
   };
   collect(e.hidden);
-  return e.turns.filter((t) => texts.some((text) => t.observation.includes(text))).length;
+  return e.turns.filter((t) => texts.some((text) => t.observation?.includes(text))).length;
 }
 
 function repeated(episodes: readonly RawEpisode[]): number {
   const size = (e: RawEpisode): number =>
-    sum(e.turns.map((t) => (t.action ?? '').length + t.observation.length));
+    sum(e.turns.map((t) => (t.action ?? '').length + (t.observation ?? '').length));
   const long = episodes.filter((e) => size(e) >= 500);
   return long.length - groupBy(long, (e) => JSON.stringify([e.task, e.turns])).size;
 }

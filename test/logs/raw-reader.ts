@@ -17,7 +17,8 @@ export interface RawCall {
 }
 
 export interface RawTurn {
-  readonly observation: string;
+  /** null: not told by this reader. */
+  readonly observation: string | null;
   readonly action: string | null;
   readonly calls: readonly RawCall[];
   readonly tokens: number | null;

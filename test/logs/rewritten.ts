@@ -14,6 +14,8 @@ export interface Rewriting {
   readonly format: string;
   /** Whether a log of this shape says of a call that it worked. */
   readonly marksSuccess: boolean;
+  /** Calls and their answers stand in the texts. */
+  readonly callsInText: boolean;
   /** What a turn of the log reads as its action: its text, with the calls where they are written there. */
   readonly actionOf: (turn: RawTurn) => string | null;
   /** Writes the log into the folder and returns its path. */
@@ -104,6 +106,7 @@ export const rewritings: readonly Rewriting[] = [
     name: "chat in OpenAI's shape",
     format: 'chat',
     marksSuccess: false,
+    callsInText: false,
     actionOf: actionAsIs,
     write: chatLines('openai', (traj) => traj),
   },
@@ -111,6 +114,7 @@ export const rewritings: readonly Rewriting[] = [
     name: "chat in Anthropic's shape",
     format: 'chat',
     marksSuccess: true,
+    callsInText: false,
     actionOf: actionAsIs,
     write: chatLines('anthropic', (traj) => traj.map(anthropic)),
   },
@@ -118,6 +122,7 @@ export const rewritings: readonly Rewriting[] = [
     name: 'chat with calls marked in the text',
     format: 'chat',
     marksSuccess: false,
+    callsInText: true,
     actionOf: actionWritten(hermes),
     write: chatLines('hermes', (traj) => traj.map(hermes)),
   },
@@ -125,6 +130,7 @@ export const rewritings: readonly Rewriting[] = [
     name: "runs of tau-bench's text agents",
     format: 'tau-bench',
     marksSuccess: true,
+    callsInText: true,
     actionOf: actionWritten(textAgent),
     write(airline, folder) {
       const path = join(folder, 'text-agent.json');
