@@ -5,6 +5,7 @@ const benches: Readonly<
   Record<string, () => Promise<{ bench(flags: readonly string[]): Promise<BenchResult | Study> }>>
 > = {
   ingest: () => import('./ingest.ts'),
+  memory: () => import('./memory.ts'),
   'tool-agent': () => import('./tool-agent.ts'),
   coverage: () => import('./coverage.ts'),
   value: () => import('./value.ts'),

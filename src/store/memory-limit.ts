@@ -9,6 +9,8 @@ export interface MemoryLimit {
   bytes: number;
   /** Given by the user: it is kept. Otherwise it starts small and grows where a query needs more. */
   readonly fixed: boolean;
+  /** Bytes of text that one row may hold, as known when the store was opened; 0: unknown, or nothing yet. */
+  rowBytes: number;
 }
 
 /** Where it starts. The engine keeps what it has read as long as the limit allows, so a large one is filled for nothing. */
@@ -63,8 +65,8 @@ export const sizeText = (bytes: number): string => `${Math.floor(bytes / 1e6)}MB
 
 export function startLimit(given: string | undefined, start = START): MemoryLimit {
   return given === undefined
-    ? { bytes: Math.min(memorySize(start), memoryThere()), fixed: false }
-    : { bytes: memorySize(given), fixed: true };
+    ? { bytes: Math.min(memorySize(start), memoryThere()), fixed: false, rowBytes: 0 }
+    : { bytes: memorySize(given), fixed: true, rowBytes: 0 };
 }
 
 /**
@@ -88,11 +90,28 @@ export const growLimit = (store: {
   readonly memory: MemoryLimit;
 }): Promise<boolean> => raiseLimit(store, GROWTH * store.memory.bytes);
 
+/** What the engine needs beside the rows that it takes at once. */
+const BASE = 128e6;
+/** What all threads together may hold of those rows, before there are fewer threads. */
+const ROWS_AT_ONCE = 512e6;
+
 /**
- * What a scan of all text columns of one table may need, by the longest text in each: the engine holds 2,048 rows of
- * every column a thread. Off the statistics that the engine keeps, so nothing is read; an upper bound, and 0 for short texts.
+ * Makes room for the longest texts of a store before it is read: the engine holds 2,048 rows of every column a thread.
+ * Fewer threads where those are large, and a higher limit where one thread needs it.
  */
-export async function textNeeds(connection: DuckDBConnection, threads: number): Promise<number> {
+export async function fitTexts(
+  store: { readonly connection: DuckDBConnection; readonly memory: MemoryLimit },
+  threads: number,
+): Promise<void> {
+  store.memory.rowBytes = await longestRow(store.connection);
+  const bytes = ENGINE_ROWS * store.memory.rowBytes;
+  const fitting = Math.max(1, Math.min(threads, Math.floor(ROWS_AT_ONCE / bytes)));
+  if (fitting < threads) await store.connection.run(`SET threads = ${fitting}`);
+  await raiseLimit(store, BASE + (1 + fitting) * bytes);
+}
+
+/** Bytes of a row of the widest table with the longest text in every column, off the engine's statistics: an upper bound. */
+async function longestRow(connection: DuckDBConnection): Promise<number> {
   let most = 0;
   for (const table of ['episodes', 'turns'] satisfies TableName[]) {
     const texts = TABLES[table].filter((c) => c.type === 'VARCHAR' || c.type === 'JSON');
@@ -105,5 +124,5 @@ export async function textNeeds(connection: DuckDBConnection, threads: number): 
       longest.reduce((sum, n) => sum + n, 0),
     );
   }
-  return ENGINE_ROWS * most * (1 + threads);
+  return most;
 }

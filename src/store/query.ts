@@ -36,6 +36,8 @@ export interface ScanChunk {
 /** A chunk is handed out once it holds so many rows, or so many list values and characters. */
 const CHUNK_ROWS = 65_536;
 const CHUNK_VALUES = 4_000_000;
+/** List values and characters of one chunk of the engine from which on it does not work ahead. */
+const LARGE_VALUES = 32_000_000;
 
 /**
  * Streams a result in chunks of about 65,536 rows (fewer where rows are large), copied out of the engine's
@@ -80,20 +82,35 @@ async function* scanOnce(store: Store, sql: string, parameters?: Parameters): As
     let rows = 0;
     let values = 0;
     let handed = 0;
+    let large = false;
+    // Of long texts only some rows at a time become strings.
+    const step = columns.some((c) => c.type === 'VARCHAR' || c.type === 'JSON')
+      ? Math.max(1, Math.floor(CHUNK_VALUES / Math.max(1, store.memory.rowBytes)))
+      : CHUNK_ROWS;
     fetching = result.fetchChunk();
     for (;;) {
-      const chunk = await fetching;
+      const chunk = await (fetching ?? result.fetchChunk());
       ended = !chunk || chunk.rowCount === 0;
       if (ended) break;
-      fetching = result.fetchChunk(); // The engine works ahead while this chunk is copied.
+      // The engine works ahead while this chunk is copied, unless chunks are so large that two of them are a burden.
+      fetching = large ? undefined : result.fetchChunk();
       const n = chunk!.rowCount;
-      for (let k = 0; k < columns.length; k++) values += columns[k]!.builder.append(vectorOf(chunk!, k), n);
-      rows += n;
-      if (rows < CHUNK_ROWS && values < CHUNK_VALUES) continue;
-      yield taken(columns, rows);
-      handed++;
-      rows = 0;
-      values = 0;
+      let characters = 0;
+      for (let from = 0; from < n; from += step) {
+        const pick = step < n ? range(from, Math.min(from + step, n)) : undefined;
+        for (let k = 0; k < columns.length; k++) {
+          const size = columns[k]!.builder.append(vectorOf(chunk!, k), n, pick);
+          values += size;
+          characters += size;
+        }
+        rows += pick ? pick.length : n;
+        if (rows < CHUNK_ROWS && values < CHUNK_VALUES) continue;
+        yield taken(columns, rows);
+        handed++;
+        rows = 0;
+        values = 0;
+      }
+      large = characters > LARGE_VALUES;
     }
     await requireWhole(store, connection);
     if (rows > 0 || handed === 0) yield taken(columns, rows);
@@ -105,6 +122,10 @@ async function* scanOnce(store: Store, sql: string, parameters?: Parameters): As
     if (!inTransaction) connection.closeSync();
     else if (store.state === 'transaction scan') store.state = 'transaction';
   }
+}
+
+function range(from: number, to: number): Int32Array {
+  return Int32Array.from({ length: to - from }, (_, k) => from + k);
 }
 
 /**

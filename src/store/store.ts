@@ -5,13 +5,10 @@ import { failure } from '../schema/error.ts';
 import { createTables, quoted } from './create-tables.ts';
 import { engineFailure, isInUse } from './engine-failure.ts';
 import { makeStore, spillFolder } from './make-store.ts';
-import { type MemoryLimit, raiseLimit, sizeText, startLimit, textNeeds } from './memory-limit.ts';
+import { fitTexts, type MemoryLimit, sizeText, startLimit } from './memory-limit.ts';
 import { migrate, migrationPath } from './migrate.ts';
 import { isStill, type StoreFile, storeFile } from './store-file.ts';
 import { TABLES } from './tables.ts';
-
-/** What the engine needs beside the rows that it takes at once. */
-const BASE = 128e6;
 
 export interface StoreOptions {
   /** 'create' makes the file where there is none; 'write' and 'read' need a store. */
@@ -158,7 +155,7 @@ async function openFile(
     if (options.mode === 'create' && (await isBlank(connection))) await createTables(connection);
     else await checkVersion(path, connection, options.mode);
     // Between making and locking it, another process may have written to it.
-    await raiseLimit({ connection, memory }, BASE + (await textNeeds(connection, Number(config.threads!))));
+    await fitTexts({ connection, memory }, Number(config.threads!));
     const empty = made && (await isEmpty(connection));
     return new Store(path, file, options.mode, instance, connection, empty, memory);
   } catch (error) {
