@@ -14,7 +14,6 @@ export function columnarRecord(row: Readonly<Record<string, unknown>>): Record<s
   const record = present(row);
   for (const name of ['meta', 'rewards', 'turns', 'segments']) record[name] = unwrapped(record[name]);
   for (const name of ['started_at', 'ended_at']) record[name] = isoTime(record[name]);
-  if (Array.isArray(record.turns) && Array.isArray(row.turns)) record.turns = record.turns.map(turn);
   return present(record);
 }
 
@@ -48,16 +47,6 @@ export function expectEpisodeColumns(path: string, columns: readonly string[]): 
   });
 }
 
-function turn(value: unknown): unknown {
-  if (!isRecord(value) || !Array.isArray(value.tool_calls)) return value;
-  return { ...value, tool_calls: value.tool_calls.map(call) };
-}
-
-/** A call without arguments has null for them, as JSON Lines must write it. */
-function call(value: unknown): unknown {
-  return isRecord(value) ? { arguments: null, ...value } : value;
-}
-
 function present(value: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(value).filter(([, v]) => v !== null && v !== undefined));
 }
@@ -75,8 +64,4 @@ function unwrapped(value: unknown): unknown {
 function isoTime(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   return instantOf(value) ?? value;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -13,7 +13,10 @@ export const Sampling = z.strictObject({
 /** One call of a tool within a turn, with what came back. */
 export const ToolCall = z.strictObject({
   name: z.string(),
-  arguments: z.unknown().describe('As logged: an object, or the text the model wrote.'),
+  arguments: z
+    .unknown()
+    .default(null)
+    .describe('As logged: an object, or the text the model wrote; null: none, or not logged.'),
   result: z
     .string()
     .nullable()

@@ -31,7 +31,10 @@ import { aboutTurns, turnNotes } from './turn-notes.ts';
  *   folder, which is in meta as trial_name where the file lies in `trial/agent/`.
  * - Σ log b where logprobs cover the completion; tokens in one segment as long as each prompt begins
  *   with all that was before it (token-segments.ts). Nothing says raw or processed.
- * - Cost: Σ cost_usd of the turns; final_metrics, which may count sub-agents too, is in meta.
+ * - Policy: agent.model_name, else the model that the first decision names, else agent.name. A task is
+ *   not named inside.
+ * - Cost: Σ cost_usd of the turns, else total_cost_usd of the last file; final_metrics, which may count
+ *   sub-agents too, is in meta.
  */
 export const atif: LogFormat = {
   name: 'atif',
