@@ -254,13 +254,25 @@ test('an empty file says so and adds nothing', async () => {
 test.each([
   ['a missing file', 'none.jsonl', /^error: none\.jsonl: no such file\n$/],
   ['a glob that matches nothing', 'none-*.jsonl', /^error: none-\*\.jsonl: matches no file/],
-  ['a directory', '.', /^error: \.: is a directory, expected a file/],
 ])('%s is a usage error that makes no store', (_, input, message) => {
   const fresh = join(cli.folder, `fresh-${count++}.duckdb`);
   write('fine.jsonl', line('fine'));
   const { code, err } = cli.run(['ingest', 'fine.jsonl', input, '--store', fresh]);
   expect([code, existsSync(fresh)]).toEqual([2, false]);
   expect(err).toMatch(message);
+});
+
+test('a directory by itself is a usage error; among files it is named, and they are read', async () => {
+  const fresh = join(cli.folder, `fresh-${count++}.duckdb`);
+  const message = /^error: \.: is a directory, expected a file/m;
+  const alone = cli.run(['ingest', '.', '--store', fresh]);
+  expect([alone.code, existsSync(fresh)]).toEqual([2, false]);
+  expect(alone.err).toMatch(message);
+  write('fine.jsonl', line('fine'));
+  const among = cli.run(['ingest', 'fine.jsonl', '.', '--store', store]);
+  expect(among.code).toBe(1);
+  expect(among.err).toMatch(message);
+  expect(await stored()).toEqual(['kept', 'fine']);
 });
 
 test('no file, an unknown format', () => {
