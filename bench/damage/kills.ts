@@ -42,11 +42,10 @@ async function killed(lab: Lab, name: string, setting: Setting): Promise<Tally> 
   const { ms } = await lab.turnwise(once.args, { cwd: once.folder });
   return tally(`kill -9: ${name}`, tries, async (k) => {
     const scene = await prepared(lab, setting, k);
-    // A fifth of the moments lies in the first 50 ms after something is seen to be written; the rest is spread over the run.
-    const kill: RunOptions['kill'] =
-      k < early
-        ? { signal: 'SIGKILL', afterMs: (50 * k) / early, sign: scene.sign ?? fresh(scene.folder) }
-        : { signal: 'SIGKILL', afterMs: (1.1 * ms * (k - early + 0.5)) / (tries - early) };
+    // A fifth of the moments lies in the first 50 ms after something is seen to be written; the rest is spread over the run
+    // from there on.
+    const afterMs = k < early ? (50 * k) / early : (ms * (k - early + 0.5)) / (tries - early);
+    const kill: RunOptions['kill'] = { signal: 'SIGKILL', afterMs, sign: scene.sign ?? fresh(scene.folder) };
     const first = await lab.turnwise(scene.args, { cwd: scene.folder, kill });
     if (first.signal !== 'SIGKILL' && crashed(first)) return { outcome: 'crashed', saw: first.err };
     const between = await scene.state();
