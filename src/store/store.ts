@@ -1,4 +1,6 @@
-import { availableParallelism } from 'node:os';
+import { randomBytes } from 'node:crypto';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DuckDBConnection, DuckDBInstance } from 'duckdb';
 import { failure } from '../schema/error.ts';
@@ -119,7 +121,10 @@ async function openInMemory(path: string, options: StoreOptions): Promise<Store>
   if (options.mode !== 'create')
     throw failure({ subject: path, wrong: `a store in memory cannot be opened to ${options.mode}` });
   const memory = startLimit(options.memoryLimit, options.startLimit);
-  const instance = await DuckDBInstance.create(path, configOf(options, memory));
+  // Its own default is a folder ".tmp" where the program was started.
+  const spill = join(tmpdir(), `turnwise-spill-${randomBytes(6).toString('hex')}`);
+  const config = { ...configOf(options, memory), temp_directory: spill };
+  const instance = await DuckDBInstance.create(path, config);
   const connection = await instance.connect();
   await createTables(connection);
   return new Store(path, null, options.mode, instance, connection, false, memory);
