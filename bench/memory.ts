@@ -78,7 +78,7 @@ function measureKind(folder: string, main: string, kind: Kind, gb: number): Meas
   measure('compare', 'compare', '--store', store, '--policies', 'A,B');
   for (const command of ['audit', 'evaluate'])
     measure(command, command, '--store', store, '--target', at('target.json'));
-  measure('report', 'report', '--store', store, '--out', at('report.html'));
+  measure('report', 'report', '--store', store, '--out', at('report.html'), '--force');
   for (const format of ['parquet', 'arrow']) {
     const out = at(format);
     measure(`export ${format}`, 'export', '--store', store, '--to', format, '--out', out);
