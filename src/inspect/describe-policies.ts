@@ -8,14 +8,14 @@ import { perTask } from './task-statistics.ts';
 /**
  * What `describe` says of each policy, the one with most episodes first. O(episodes).
  * @param rows episodes with a return
- * @param deepest pass^k that trials of all policies together would reach
+ * @param pooled k of the deepest pass^k that trials of all policies together would reach
  */
 export function describePolicies(
   returns: Returns,
   rows: Int32Array,
   binary: boolean,
   calls: ReadonlyMap<string | null, ToolErrors>,
-  deepest: number,
+  pooled: number,
 ): Description['policies'] {
   const names = returns.policyNames;
   const episodes = new Int32Array(names.length);
@@ -26,18 +26,22 @@ export function describePolicies(
   });
   const own: number[][] = names.map(() => []);
   for (const i of rows) own[returns.policy[i]!]!.push(i);
+  const passes = own.map((mine) => {
+    const place = new Map<number, number>(); // of a task among those it has tried
+    for (const i of mine)
+      if (returns.task[i]! >= 0 && !place.has(returns.task[i]!)) place.set(returns.task[i]!, place.size);
+    const taskOf = (i: number): number => place.get(returns.task[i]!) ?? -1;
+    return passHatK(perTask(returns, Int32Array.from(mine), binary, taskOf, place.size), binary);
+  });
+  const deepest = passes.reduce((k, { values }) => Math.max(k, values?.length ?? 0), pooled);
   return names
     .map((policy, k) => {
-      const mine = Int32Array.from(own[k]!);
+      const mine = own[k]!;
       const n = mine.length;
       const sum = mine.reduce((total, i) => total + returns.value[i]!, 0);
       const succeeded = mine.reduce((total, i) => total + (isSuccess(returns.value[i]!) ? 1 : 0), 0);
       const all = n + aborted[k]!;
-      const place = new Map<number, number>(); // of a task among those it has tried
-      for (const i of mine)
-        if (returns.task[i]! >= 0 && !place.has(returns.task[i]!)) place.set(returns.task[i]!, place.size);
-      const taskOf = (i: number): number => place.get(returns.task[i]!) ?? -1;
-      const pass = passHatK(perTask(returns, mine, binary, taskOf, place.size), binary);
+      const pass = passes[k]!;
       const reached = pass.values?.length ?? 0;
       return {
         policy,

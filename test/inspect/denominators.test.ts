@@ -130,6 +130,20 @@ test('pass^k by policy; none of the mixture, and a reason where a policy has too
   expect(b!.passHatK).toEqual([0.5]);
   expect(b!.passHatKReason).toContain('only 1 trial');
   expect(descriptionText(d)).toMatch(/pass\^k by policy\n +A +1: 0\.833 {2}2: 0\.667 {2}3: 0\.500/);
+  // A task that B alone has tried once ends the pooled trials at 1; A still reaches 2, and B is told.
+  const apart = await describe(
+    await made([
+      ...trials('A', [['t0', 1, 1]]),
+      ...trials('B', [
+        ['t0', 1, 1],
+        ['t1', 0],
+      ]),
+    ]),
+  );
+  const [first, second] = ['A', 'B'].map((name) => apart.policies.find((p) => p.policy === name)!);
+  expect(first).toMatchObject({ passHatK: [1, 1], passHatKReason: null });
+  expect(second!.passHatK).toEqual([0.5]);
+  expect(second!.passHatKReason).toContain('only 1 trial of it');
   const partial = await describe(await made(trials('A', [['t', 0.5, 1]])));
   expect(partial.passHatK).toBeNull();
   expect(partial.passHatKReason).toContain('0 or 1');
