@@ -8,6 +8,7 @@ const DAMAGED = 'Ingest the logs into a new store; this one was not written whol
 
 /** Each turn with the row before it, in the order of the table. */
 const inOrder = `(SELECT episode, turn, lag(episode) OVER () AS before, lag(turn) OVER () AS last FROM turns)`;
+const OUT_OF_ORDER = `FROM ${inOrder} WHERE episode < before OR (episode = before AND turn < last)`;
 
 /** Rows of a table whose episode is not there. */
 const orphans = (table: string, of: { readonly turn?: string; readonly segment?: string }): Rule => ({
@@ -46,7 +47,12 @@ export const STRUCTURE_RULES: readonly Rule[] = [
     sql: offending({
       turn: 'turn',
       value: "'turn ' || turn || ' again'",
-      from: `FROM ${inOrder} WHERE episode = before AND turn = last`,
+      n: 'again',
+      // In order, the same turn stands beside itself; only out of order need all turns be counted.
+      from: `FROM (SELECT episode, turn, count(*) AS again FROM ${inOrder}
+          WHERE episode = before AND turn = last AND NOT EXISTS (${OUT_OF_ORDER}) GROUP BY episode, turn
+        UNION ALL SELECT episode, turn, count(*) - 1 FROM turns
+          WHERE EXISTS (${OUT_OF_ORDER}) GROUP BY episode, turn HAVING count(*) > 1)`,
     }),
   },
   {
@@ -58,7 +64,7 @@ export const STRUCTURE_RULES: readonly Rule[] = [
     sql: offending({
       turn: 'turn',
       value: "'after turn ' || last || CASE WHEN episode = before THEN '' ELSE ' of a later episode' END",
-      from: `FROM ${inOrder} WHERE episode < before OR (episode = before AND turn < last)`,
+      from: OUT_OF_ORDER,
     }),
   },
   orphans('segments', { segment: 'segment' }),

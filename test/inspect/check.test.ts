@@ -167,6 +167,17 @@ const faults: readonly [
     { count: 1, turn: 0, value: /after turn 1 of a later episode/ },
   ],
   [
+    'turn-repeated',
+    'error',
+    'turns.turn',
+    {
+      // Twice more, and not beside the first.
+      episodes: [episode(), episode()],
+      sql: `INSERT INTO turns SELECT turns.* FROM turns, range(2) WHERE turn = 0 AND episode = 0`,
+    },
+    { count: 2, turn: 0, value: /turn 0 again/ },
+  ],
+  [
     'segment-without-episode',
     'error',
     'segments.episode',
