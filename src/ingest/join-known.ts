@@ -1,3 +1,4 @@
+import { parseExact } from '../json/exact-json.ts';
 import { Episode, type EpisodeInput } from '../schema/episode.ts';
 import { queryRows } from '../store/query.ts';
 import type { Store } from '../store/store.ts';
@@ -58,10 +59,13 @@ async function joinRows(
 
 const text = (key: string) =>
   `CASE json_type(meta, '$.${key}') WHEN 'VARCHAR' THEN meta->>'$.${key}' END AS ${key}`;
+/** The whole of meta where one of the names is a number, of which the engine may not keep every digit. */
+const NUMBERED = `CASE WHEN regexp_matches(coalesce(json_type(meta, '$.session_id'), '') || ' ' ||
+  coalesce(json_type(meta, '$.trial_name'), ''), 'INT|DOUBLE') THEN meta END AS numbered`;
 /** What `joinReward` asks of an episode; of its turns only whether they pay. */
 const episodesSql = (where: string, most = Number.MAX_SAFE_INTEGER) => `
   SELECT e.*, t.paid FROM (
-    SELECT episode, episode_id, task_id, ending, ending_assumed, reward, rewards, ${text('session_id')}, ${text('trial_name')},
+    SELECT episode, episode_id, task_id, ending, ending_assumed, reward, rewards, ${text('session_id')}, ${text('trial_name')}, ${NUMBERED},
       json_exists(meta, '$.exception') AS has_exception
     FROM episodes WHERE ${where} ORDER BY episode LIMIT ${most}) e
   LEFT JOIN (SELECT episode, max(abs(reward)) AS paid FROM turns WHERE reward IS NOT NULL GROUP BY episode) t USING (episode)
@@ -109,8 +113,15 @@ function changeOf(
 /** As the log has it: the reward file knows nothing of the prefix that the store's name begins with. */
 function stored(row: Record<string, unknown>, prefix: string): EpisodeInput {
   const name = row.episode_id as string;
+  const numbered = (row.numbered === null ? {} : parseExact(row.numbered as string)) as Record<
+    string,
+    unknown
+  >;
   const meta: Record<string, unknown> = {};
-  for (const key of ['session_id', 'trial_name']) if (row[key] !== null) meta[key] = row[key];
+  for (const key of ['session_id', 'trial_name']) {
+    const value = row[key] ?? numbered[key];
+    if (value !== null && value !== undefined) meta[key] = value;
+  }
   return {
     episode_id: name.startsWith(prefix) ? name.slice(prefix.length) : name,
     task_id: row.task_id as string | null,

@@ -1,7 +1,8 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { parseExact } from '../json/exact-json.ts';
-import { failure } from '../schema/error.ts';
+import { repeatedKey } from '../json/repeated-key.ts';
+import { failure, TurnwiseError } from '../schema/error.ts';
 import { csvRows } from './csv-rows.ts';
 import {
   asFieldsOrNull,
@@ -52,7 +53,10 @@ async function* fileRows(path: string, name: string, skipForeign: boolean): Asyn
   let whole: unknown;
   try {
     whole = parseExact(text);
+    // A trial's own result is Harbor's word, and may hold anything beside the verdict.
+    if (!skipForeign) refuseRepeated(text, name);
   } catch (cause) {
+    if (cause instanceof TurnwiseError) throw cause;
     yield* jsonLines(text, name, cause);
     return;
   }
@@ -79,9 +83,23 @@ function* jsonLines(text: string, name: string, whole: unknown): Generator<Keyed
       const why = whole instanceof Error ? whole.message : '';
       throw failure({ subject: place, wrong: `neither a line of JSON nor part of a JSON document (${why})` });
     }
+    refuseRepeated(line, place);
     yield keyed(row, place);
   }
 }
+
+/** Of two values under one key JSON.parse keeps the last, and of two rewards of an episode nothing says which. */
+function refuseRepeated(text: string, place: string): void {
+  const key = repeatedKey(text);
+  if (key !== null)
+    throw failure({
+      subject: place,
+      wrong: `has the key ${JSON.stringify(key)} twice in one object; only the last would count`,
+    });
+}
+
+/** Not the hexadecimals that Number() takes. */
+const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 /** Cells are text: the reward is a number, an empty cell is none. */
 function csvFields(row: ReadonlyMap<string, string>): Fields {
@@ -91,7 +109,7 @@ function csvFields(row: ReadonlyMap<string, string>): Fields {
     if (name !== 'rewards' && name !== 'verifier_result') fields[name] = cell === '' ? null : cell;
   const reward = row.get('reward')?.trim();
   if (reward === undefined) return fields;
-  fields.reward = reward === '' ? null : Number.isFinite(Number(reward)) ? Number(reward) : reward;
+  fields.reward = reward === '' ? null : NUMBER.test(reward) ? Number(reward) : reward;
   return fields;
 }
 

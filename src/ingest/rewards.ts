@@ -1,4 +1,5 @@
 import { stringifyExact } from '../json/exact-json.ts';
+import { ExactNumber } from '../json/exact-number.ts';
 import type { EpisodeInput } from '../schema/episode.ts';
 import { failure } from '../schema/error.ts';
 import { type FormatNote, noteCounts } from './notes.ts';
@@ -36,7 +37,8 @@ export interface RewardJoin {
  * Reads a reward file: JSONL, CSV with a header, or JSON; or a folder of trials, in which every
  * result.json counts. A row is {episode_id | session_id | trial_name, reward, rewards?, task_id?} or
  * Harbor's trial result {trial_name, task_name, verifier_result {rewards {reward}}}; a JSON object
- * may also map names to rewards. Two rows of one name that differ are an error naming both.
+ * may also map names to rewards. Two rows of one name that differ are an error naming both, and so are a column or a
+ * key that stands twice.
  * Memory and time: O(rows).
  */
 export async function readRewards(path: string): Promise<RewardJoin> {
@@ -98,7 +100,11 @@ function keysOf(episode: EpisodeInput): string[] {
   const meta = episode.meta ?? {};
   const names: unknown[] = [episode.episode_id];
   for (const key of ['session_id', 'trial_name']) if (Object.hasOwn(meta, key)) names.push(meta[key]);
-  return names.filter((name): name is string => typeof name === 'string');
+  return names.flatMap((name) => {
+    if (name instanceof ExactNumber) return [name.text];
+    // A session that is a number is its digits, as every name is.
+    return typeof name === 'number' ? [String(name)] : typeof name === 'string' ? [name] : [];
+  });
 }
 
 function refuseConflict(episode: EpisodeInput, entry: RewardEntry): void {

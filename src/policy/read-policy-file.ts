@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { z } from 'zod';
+import { repeatedKey } from '../json/repeated-key.ts';
 import { failure } from '../schema/error.ts';
-import { hasUnsafeKey, inexactInteger, isDeeper, repeatedKey } from './json-keys.ts';
+import { hasUnsafeKey, inexactInteger, isDeeper } from './json-keys.ts';
 import { PolicyFile } from './policy-file.ts';
 
 /** Reads and checks a policy file; every error names the file and the rule. */

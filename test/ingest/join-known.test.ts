@@ -124,6 +124,25 @@ describe('rewards of a log that is in the store', () => {
     expect(await episodes()).toEqual(before);
   });
 
+  test('a session that is a number is its digits, beyond 2^53 and 2^64 too', async () => {
+    const digits = ['9007199254740993', '9007199254740992', '7', '123456789012345678901234567890', '0.5'];
+    const log = write(
+      'numbers.jsonl',
+      digits
+        .map((n, k) => bare(`e${k}`, { meta: { session_id: 'N' } }).replace('"N"', k === 4 ? '"z"' : n))
+        .join(''),
+    );
+    await ingest(store, [log]);
+    const file = write('n.csv', `session_id,reward\n${digits.map((n, k) => `${n},${k}\n`).join('')}`);
+    const { files } = await ingest(store, [log], { rewards: file });
+    expect(files[0]).toMatchObject({ status: 'known', rewardsJoined: 4 });
+    expect((await episodes()).map((e) => e.reward)).toEqual([0, 1, 2, 3, null]);
+    const once = await openStore(':memory:', { mode: 'create', threads: 1 });
+    await ingest(once, [log], { rewards: file });
+    expect(await episodes(once)).toEqual(await episodes());
+    once.close();
+  });
+
   test('only the episodes of that file are touched; known compressed as well as plain', async () => {
     const log = bare('a');
     await ingest(store, [write('plain.jsonl', log), write('other.jsonl', bare('z'))]);

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { fc, test } from '@fast-check/vitest';
 import { afterAll, describe, expect } from 'vitest';
 import { joinReward, readRewards, unmatchedKeys } from '../../src/ingest/rewards.ts';
+import { parseExact } from '../../src/json/exact-json.ts';
 import type { EpisodeInput } from '../../src/schema/episode.ts';
 
 const temp = mkdtempSync(join(tmpdir(), 'turnwise-rewards-'));
@@ -26,6 +27,7 @@ describe('readRewards', () => {
     ['a JSON array', 'r.json', '[{"trial_name":"a","reward":1},{"episode_id":"b","reward":null}]'],
     ['a JSON object', 'r.json', '{"a": 1, "b": {"reward": null}}'],
     ['CSV', 'r.csv', 'reward,episode_id\n1,a\n,b\n'],
+    ['CSV whose lines end with CR', 'r.csv', 'reward,episode_id\r+1.,a\r,b\r'],
     [
       'CSV of another system',
       'r.csv',
@@ -199,6 +201,20 @@ describe('readRewards', () => {
       'r.jsonl: reward is missing, got columns episode_id, expected a number or null',
     ],
     ['r.json', '[1]', 'r.json entry 1: the row is no object'],
+    [
+      'r.csv',
+      'episode_id,reward,reward\na,1,0\n',
+      'r.csv line 1: names the column "reward" twice, so that a row has two values of it',
+    ],
+    ['r.csv', 'episode_id,reward\na,0x10\n', 'r.csv line 2: reward is text, expected a number'],
+    ['r.csv', 'episode_id,reward\na,1e999\n', 'r.csv line 2: reward is Infinity, expected a finite number'],
+    ['r.json', '{"a": 1, "b": 1, "a": 0}', 'r.json: has the key "a" twice in one object'],
+    [
+      'r.jsonl',
+      '{"episode_id":"a","reward":1}\n{"episode_id":"b","reward":1,"reward":0}\n',
+      'r.jsonl line 2: has the key "reward" twice in one object',
+    ],
+    ['r.json', '[{"episode_id":"a","episode_id":"b","reward":1}]', 'r.json: has the key "episode_id" twice'],
     ['r.json', '{"a": "high"}', "r.json key 'a': reward is text, expected a number"],
     ['r.json', '{"a": 1e999}', "r.json key 'a': reward is Infinity, expected a finite number"],
     [
@@ -240,6 +256,19 @@ describe('joinReward', () => {
     const unknown = episode({ episode_id: 'x' });
     expect(joinReward(unknown, join)).toBe(unknown);
     expect([join.matchedEpisodes, join.unmatchedEpisodes, unmatchedKeys(join)]).toEqual([3, 1, 1]);
+  });
+
+  test('a session that is a number is its digits', async () => {
+    const join = await read('r.csv', 'session_id,reward\n9007199254740993,1\n9007199254740992,2\n7,3\n');
+    const rewarded = (digits: string) =>
+      joinReward(
+        episode({ episode_id: 'x', meta: parseExact(`{"session_id": ${digits}}`) as EpisodeInput['meta'] }),
+        join,
+      ).reward;
+    expect(['9007199254740993', '9007199254740992', '7', '"7"', '8', '[7]', 'true'].map(rewarded)).toEqual([
+      ...[1, 2, 3, 3],
+      ...[undefined, undefined, undefined],
+    ]);
   });
 
   test('task and named rewards come along; the ending is left to be settled', async () => {

@@ -1,6 +1,7 @@
 import { fc, test } from '@fast-check/vitest';
 import { expect } from 'vitest';
-import { hasUnsafeKey, repeatedKey } from '../../src/policy/json-keys.ts';
+import { repeatedKey } from '../../src/json/repeated-key.ts';
+import { hasUnsafeKey } from '../../src/policy/json-keys.ts';
 
 test.prop([fc.json()])('what JSON.stringify writes has no key twice', (text) => {
   expect(repeatedKey(text)).toBeNull();

@@ -76,7 +76,7 @@ export function readSteps(documents: readonly AtifDocument[], notes: FormatNote[
       }
       const again = copied && seen.has(`${source} ${text}`);
       seen.add(`${source} ${text}`);
-      const stepCalls = callsOf(step, path);
+      const { calls: stepCalls, unread } = callsOf(step, path, notes);
       const decides = source === 'agent' && !copied && callCount !== 0;
       // What stands in a step of its own answers the decision before it.
       if (decides) asked = stepCalls;
@@ -97,6 +97,7 @@ export function readSteps(documents: readonly AtifDocument[], notes: FormatNote[
           ...context(text),
           role: 'assistant',
           calls: stepCalls,
+          ...(unread === undefined ? {} : { unread }),
           reasoning,
           ...sampled.counts,
         });
@@ -121,16 +122,20 @@ function context(text: string | null): Message {
   return { role: 'system', text, calls: [], results: [], reasoning: false, tokens: null, logprobs: null };
 }
 
-function callsOf(step: Fields, path: string): Call[] {
-  return asListOrEmpty(field(step, 'tool_calls'), `${path}.tool_calls`).map((value, i) => {
-    const at = `${path}.tool_calls[${i}]`;
-    const call = asFields(value, at);
-    return {
-      id: idOf(call, 'tool_call_id'),
-      name: asText(field(call, 'function_name'), `${at}.function_name`),
-      arguments: field(call, 'arguments') ?? null,
-    };
-  });
+/** The calls; where one cannot be read, none, since the others are not all. One without a name is a call all the same. */
+function callsOf(step: Fields, path: string, notes: FormatNote[]): Pick<Message, 'calls' | 'unread'> {
+  const calls = tolerant(notes, `${path}.tool_calls`, (list) =>
+    asListOrEmpty(field(step, 'tool_calls'), list).map((value, i): Call => {
+      const at = `${list}[${i}]`;
+      const call = asFields(value, at);
+      return {
+        id: idOf(call, 'tool_call_id'),
+        name: tolerant(notes, `${at}.function_name`, (p) => asText(field(call, 'function_name'), p)) ?? '',
+        arguments: field(call, 'arguments') ?? null,
+      };
+    }),
+  );
+  return calls === null ? { calls: [], unread: 'tool_calls' } : { calls };
 }
 
 /** A call's id, text or a number; anything else is none. */

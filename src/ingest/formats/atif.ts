@@ -1,6 +1,6 @@
 import type { EpisodeInput } from '../../schema/episode.ts';
 import { instantOf } from '../../schema/instant.ts';
-import { type FormatEpisode, type LogFormat, type RecordContext, RecordError } from '../log-format.ts';
+import type { FormatEpisode, LogFormat, RecordContext } from '../log-format.ts';
 import type { FormatNote } from '../notes.ts';
 import { type AtifDocument, belongsToAnother, continuations } from './atif-chain.ts';
 import { readSteps } from './atif-steps.ts';
@@ -13,6 +13,7 @@ import {
   type Fields,
   field,
   isFields,
+  stem,
 } from './fields.ts';
 import { turnsOfMessages } from './messages.ts';
 import { segmentsOfCalls } from './token-segments.ts';
@@ -31,6 +32,7 @@ import { aboutTurns, turnNotes } from './turn-notes.ts';
  *   folder, which is in meta as trial_name where the file lies in `trial/agent/`.
  * - Σ log b where logprobs cover the completion; tokens in one segment as long as each prompt begins
  *   with all that was before it (token-segments.ts). Nothing says raw or processed.
+ * - The episode is named by session_id, else trajectory_id, else the trial, else the file.
  * - Policy: agent.model_name, else the model that the first decision names, else agent.name. A task is
  *   not named inside.
  * - Cost: Σ cost_usd of the turns, else total_cost_usd of the last file; final_metrics, which may count
@@ -54,11 +56,13 @@ export const atif: LogFormat = {
 
 function episodeOf(documents: readonly AtifDocument[], context: RecordContext): FormatEpisode {
   const first = documents[0]!.fields;
-  const agent = asFields(field(first, 'agent'), 'agent');
-  const session = asNameOrNull(field(first, 'session_id'), 'session_id');
-  const id = session ?? asNameOrNull(field(first, 'trajectory_id'), 'trajectory_id');
-  if (id === null) throw new RecordError('session_id is missing, expected a name', 'session_id');
   const notes: FormatNote[] = [];
+  const agent = tolerant(notes, 'agent', (at) => asFields(field(first, 'agent'), at)) ?? {};
+  const named = (name: string) => tolerant(notes, name, (at) => asNameOrNull(field(first, name), at));
+  const session = named('session_id');
+  const trial = /([^/\\]+)[/\\]agent[/\\][^/\\]+$/.exec(context.path)?.[1];
+  // Without any name of its own it has that of its trial, else of its file.
+  const id = session ?? named('trajectory_id') ?? trial ?? stem(context.path);
   const steps = readSteps(documents, notes);
   const found = turnsOfMessages(steps.messages);
   const { segments, segmentOf } = segmentsOfCalls(steps.calls);
@@ -80,7 +84,6 @@ function episodeOf(documents: readonly AtifDocument[], context: RecordContext): 
     session_id: session,
     agent: { name, version: field(agent, 'version') ?? null },
   };
-  const trial = /([^/\\]+)[/\\]agent[/\\][^/\\]+$/.exec(context.path)?.[1];
   if (trial !== undefined) meta.trial_name = trial;
   if (metrics !== null) meta.final_metrics = metrics;
   if (documents.length > 1) meta.files = documents.length;

@@ -1,6 +1,7 @@
 import { jsonText } from '../json-text.ts';
 import { RecordError } from '../log-format.ts';
 import type { FormatNote } from '../notes.ts';
+import { contentParts } from './chat-parts.ts';
 import {
   asCountOrNull,
   asFields,
@@ -23,7 +24,7 @@ import { failureFlag } from './tool-outcome.ts';
 export const OPENAI_FIELDS: ReadonlySet<string> = new Set([
   ...['role', 'content', 'tool_calls', 'tool_call_id', 'function_call', 'name', 'refusal', 'message'],
   ...['reasoning', 'reasoning_content', 'usage', 'logprobs', 'action_class', 'behaviour_log_propensity'],
-  ...['is_error', 'isError', 'error', 'status'],
+  ...['is_error', 'isError', 'error', 'status', 'toolCallId', 'call_id', 'tool_use_id'],
 ]);
 
 /**
@@ -47,11 +48,15 @@ export function openaiMessage(value: unknown, path: string, notes: FormatNote[])
   const role = asText(field(message, 'role'), `${at}.role`);
   const content = field(message, 'content');
   const contentPath = `${at}.content`;
+  const parts = contentParts(content, contentPath, notes);
+  if (TOOL_ROLES.has(role) && parts.results.length > 0) {
+    return { ...plainMessage('tool'), text: textOfContent(parts.rest, contentPath), results: parts.results };
+  }
   if (TOOL_ROLES.has(role)) {
     const result = toolResult(message, resultText(content, contentPath), at, notes);
     return { ...plainMessage('tool'), results: [result] };
   }
-  const text = textOfContent(content, contentPath);
+  const text = textOfContent(parts.rest, contentPath);
   switch (role) {
     case 'system':
     case 'developer':
@@ -64,8 +69,10 @@ export function openaiMessage(value: unknown, path: string, notes: FormatNote[])
       return {
         ...plainMessage('assistant'),
         text: text ?? tolerant(notes, `${at}.refusal`, (p) => asTextOrNull(field(message, 'refusal'), p)),
-        ...callsOf(message, at, notes),
-        reasoning: Boolean(field(message, 'reasoning_content') ?? field(message, 'reasoning')),
+        ...withParts(callsOf(message, at, notes), parts.calls),
+        results: parts.results,
+        reasoning:
+          parts.reasoning || Boolean(field(message, 'reasoning_content') ?? field(message, 'reasoning')),
         tokens: tolerant(notes, `${at}.usage`, (p) => sampledTokens(usage, p)),
         logprobs: tolerant(notes, `${path}.logprobs`, (p) => logprobsOf(logprobs, p)),
         ...declared(message, at, notes),
@@ -75,6 +82,17 @@ export function openaiMessage(value: unknown, path: string, notes: FormatNote[])
       if (role !== 'user') notes.push({ code: 'role-as-input', about: role });
       return { ...plainMessage('user'), text };
   }
+}
+
+/** Calls beside the content, and those within it that are not written a second time. */
+function withParts(
+  beside: Pick<Message, 'calls' | 'unread'>,
+  within: readonly Call[],
+): Pick<Message, 'calls' | 'unread'> {
+  if (within.length === 0) return beside;
+  const known = new Set(beside.calls.map((c) => c.id));
+  const more = within.filter((c) => (c.id === null ? beside.calls.length === 0 : !known.has(c.id)));
+  return { ...beside, calls: [...beside.calls, ...more] };
 }
 
 const TOOL_ROLES: ReadonlySet<string> = new Set(['tool', 'function', 'ipython']);
@@ -157,7 +175,8 @@ export function callsOf(
 }
 
 function callOf(call: Fields, path: string, notes: FormatNote[]): Call {
-  const id = idOf(call, 'id', path, notes);
+  // Where both stand, `id` is that of the item and `call_id` that of the call, which results name.
+  const id = firstId(call, CALL_IDS, path, notes) ?? idOf(call, 'id', path, notes);
   // Custom tools write free text under `custom` instead of JSON under `function`.
   if (field(call, 'function') === undefined && field(call, 'custom') !== undefined)
     return namedCall(field(call, 'custom'), 'input', id, `${path}.custom`, notes);
@@ -190,9 +209,22 @@ export function idOf(fields: Fields, key: string, path: string, notes: FormatNot
   return id === '' ? null : tolerant(notes, `${path}.${key}`, (p) => asNameOrNull(id, p));
 }
 
+/** Other names, in other clients, of the id that a call and its result share. */
+const CALL_IDS = ['tool_call_id', 'toolCallId', 'call_id', 'tool_use_id'];
+
+function firstId(fields: Fields, names: readonly string[], path: string, notes: FormatNote[]): string | null {
+  for (const name of names) {
+    const id = idOf(fields, name, path, notes);
+    if (id !== null) return id;
+  }
+  return null;
+}
+
 function toolResult(message: Fields, text: string, path: string, notes: FormatNote[]): ToolResult {
   return {
-    id: idOf(message, 'tool_call_id', path, notes),
+    id: firstId(message, CALL_IDS, path, notes),
+    // tau2-bench writes the call's id as that of the message; of most clients it is the message's own.
+    ownId: idOf(message, 'id', path, []),
     name: idOf(message, 'name', path, notes),
     text,
     error: failureFlag(message),

@@ -12,13 +12,14 @@ export interface ResultMatcher<C extends Matchable> {
   /** The calls of one turn. */
   made(calls: readonly C[]): void;
   /** The call that `result` answers, marked as answered; undefined: none, it is orphaned. */
-  answer(result: Pick<ToolResult, 'id' | 'name'>): C | undefined;
+  answer(result: Pick<ToolResult, 'id' | 'ownId' | 'name'>): C | undefined;
 }
 
 /**
  * An empty id is none. A result with an id answers
  * 1. of the calls with that id, the first that is still open in the latest turn that has an open one (ids
- *    are used again by some servers, in the next turn or within one); of its own name, if it names one;
+ *    are used again by some servers, in the next turn or within one); of its own name, if it names one and any
+ *    open call with that id has it;
  * 2. if all of them have their answer, the latest of them once more (parts of one answer);
  * 3. if no call has that id, an open call of the last turn that has no id itself, as without an id.
  * One without an id answers the first open call of the last turn that made any: of its name if it names
@@ -29,6 +30,8 @@ export interface ResultMatcher<C extends Matchable> {
 export function resultMatcher<C extends Matchable>(): ResultMatcher<C> {
   /** By id, the calls of each turn that used it, the latest last. */
   const byId = new Map<string, Group<C>[]>();
+  /** The same by id and name. */
+  const byBoth = new Map<string, Group<C>[]>();
   let last = groupOf<C>([]);
   let lastWithoutId = last;
   return {
@@ -38,12 +41,20 @@ export function resultMatcher<C extends Matchable>(): ResultMatcher<C> {
       lastWithoutId = groupOf(calls.filter((c) => c.id === null));
       const ids = new Map<string, C[]>();
       for (const call of calls) if (call.id !== null) push(ids, call.id, call);
-      for (const [id, same] of ids) push(byId, id, groupOf(same));
+      for (const [id, same] of ids) {
+        push(byId, id, groupOf(same));
+        const names = new Map<string, C[]>();
+        for (const call of same) push(names, call.name, call);
+        for (const [name, alike] of names) push(byBoth, both(id, name), groupOf(alike));
+      }
     },
-    answer({ id, name }) {
+    answer({ id: given, ownId, name }) {
+      const id = given ?? (ownId != null && byId.has(ownId) ? ownId : null);
       const groups = id === null ? undefined : byId.get(id);
       const call = groups
-        ? (openOf(groups, name) ?? latest(groups, name))
+        ? (openOf(id !== null && name !== null ? byBoth.get(both(id, name)) : undefined) ??
+          openOf(groups) ??
+          latest(groups, name))
         : (openIn(lastWithoutId, name) ?? (id === null ? openIn(last, name) : undefined));
       if (call) call.answered = true;
       return call;
@@ -86,11 +97,14 @@ function ofName<C extends Matchable>(group: Group<C>, name: string): Group<C> | 
   return group.byName.get(name);
 }
 
+const both = (id: string, name: string): string => JSON.stringify([id, name]);
+
 /** Groups without an open call are dropped, but for the latest, which may get more parts of an answer. */
-function openOf<C extends Matchable>(groups: Group<C>[], name: string | null): C | undefined {
+function openOf<C extends Matchable>(groups: Group<C>[] | undefined): C | undefined {
+  if (groups === undefined) return undefined;
   for (let k = groups.length - 1; k >= 0; k--) {
     const first = firstOpen(groups[k]!);
-    if (first !== undefined) return openIn(groups[k]!, name) ?? first;
+    if (first !== undefined) return first;
     if (k < groups.length - 1) groups.splice(k, 1);
   }
   return undefined;

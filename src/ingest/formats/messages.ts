@@ -43,6 +43,8 @@ export interface Call {
 
 export interface ToolResult {
   readonly id: string | null;
+  /** An id of the message, which answers the call that has it, if one does. */
+  readonly ownId?: string | null | undefined;
   readonly name: string | null;
   readonly text: string;
   /** What the log says; null: nothing. */

@@ -154,6 +154,55 @@ describe('what nobody needs is left out, named and counted; the rollout is kept'
     return { episode: found!.episode, left };
   };
 
+  test.each([
+    ['no agent', { agent: undefined }, ['agent']],
+    ['an agent of null', { agent: null }, ['agent']],
+    ['an agent that is a name', { agent: 'terminus' }, ['agent']],
+    ['an empty session', { session_id: '', trajectory_id: 't' }, ['session_id']],
+    ['a session that is no name', { session_id: ['s'], trajectory_id: 7 }, ['session_id']],
+  ])('%s', async (_, more, expected) => {
+    const { episode, left } = await kept([step], more);
+    expect(left).toEqual(expected);
+    expect(episode).toMatchObject({ turns: [{ action: 'go' }] });
+    expect(episode.episode_id).toBe('trajectory_id' in more ? String(more.trajectory_id) : 's');
+  });
+
+  test('a trajectory without any name has that of its trial, else of its file', async () => {
+    const nameless = trajectory([step], { session_id: undefined });
+    expect((await one(folder({ 'run-7.json': nameless }))).episode_id).toBe('run-7');
+    expect((await one(folder({ 'job/task__x1/agent/trajectory.json': nameless }))).episode_id).toBe(
+      'task__x1',
+    );
+  });
+
+  test('a call without a name is a call; calls that are no list are not known', async () => {
+    const observation = { results: [{ source_call_id: 'b', content: 'B' }] };
+    const { episode, left } = await kept([
+      {
+        ...step,
+        tool_calls: [{ tool_call_id: 'a' }, { tool_call_id: 'b', function_name: 'f' }],
+        observation,
+      },
+      { ...step, tool_calls: { function_name: 'f' } },
+      { ...step, tool_calls: ['f'], observation: { results: [{ content: 'seen' }] } },
+      step,
+    ]);
+    expect(left).toEqual([
+      ...['steps[].tool_calls[].function_name', 'steps[].tool_calls', 'steps[].tool_calls[]'],
+      'calls-unread',
+    ]);
+    expect(episode.turns.map((t) => t.tool_calls)).toEqual([
+      [
+        { name: '', arguments: null, result: null, error: null },
+        { name: 'f', arguments: null, result: 'B', error: null },
+      ],
+      null,
+      null,
+      [],
+    ]);
+    expect(episode.turns[3]!.observation).toBe('seen');
+  });
+
   test('log-probabilities of another length than the token ids: no sum, none in the segment', async () => {
     const metrics = { prompt_token_ids: [5], completion_token_ids: [1, 2], logprobs: [-1] };
     const { episode, left } = await kept([{ ...step, metrics }]);
