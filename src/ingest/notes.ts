@@ -38,6 +38,8 @@ export const NOTES = {
     `tool ${many ? 'results that answer' : 'result that answers'} no call of the log: observed only`,
   'logprobs-partial': (about, many) =>
     `${many ? 'turns' : 'turn'} whose token log-probabilities ${about}: the turn has no sum of them`,
+  'verdict-unreadable': (about, many) =>
+    `${many ? 'trials' : 'trial'} whose result cannot be read, and which ${many ? 'have' : 'has'} no reward from it: ${about}`,
   'time-without-zone': (about, many) => `${many ? 'times' : 'time'} of ${about} without a zone: read as UTC`,
 } as const satisfies Readonly<Record<string, Message>>;
 export type NoteCode = keyof typeof NOTES;

@@ -2,7 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { parseExact } from '../json/exact-json.ts';
 import { repeatedKey } from '../json/repeated-key.ts';
-import { failure, TurnwiseError } from '../schema/error.ts';
+import { failure } from '../schema/error.ts';
 import { csvRows } from './csv-rows.ts';
 import {
   asFieldsOrNull,
@@ -19,9 +19,9 @@ import { RecordError } from './log-format.ts';
 import type { FormatNote } from './notes.ts';
 import type { RewardEntry } from './rewards.ts';
 
+/** A row by its episode; null where a trial of a folder has a result that cannot be read, which the notes tell. */
 interface KeyedEntry {
-  readonly key: string;
-  readonly entry: RewardEntry;
+  readonly keyed: { readonly key: string; readonly entry: RewardEntry } | null;
   /** What of the row is left out. */
   readonly notes: readonly FormatNote[];
 }
@@ -34,17 +34,41 @@ export async function* rewardRows(path: string): AsyncGenerator<KeyedEntry> {
   const info = await stat(path).catch((cause: unknown) => {
     throw failure({ subject: path, wrong: 'no such file', cause });
   });
-  if (!info.isDirectory()) yield* fileRows(path, basename(path), false);
+  if (!info.isDirectory()) yield* fileRows(path, basename(path));
   else {
     const names = (await readdir(path, { recursive: true })).filter(
       (name) => basename(name) === 'result.json',
     );
-    for (const name of names.sort()) yield* fileRows(join(path, name), name, true);
+    for (const name of names.sort()) yield* trialRows(join(path, name), name);
   }
 }
 
-/** `skipForeign`: a document that is no trial's result (a job's summary) has no rows. */
-async function* fileRows(path: string, name: string, skipForeign: boolean): AsyncGenerator<KeyedEntry> {
+/**
+ * The row of a trial's result.json; none of any other document of that name (a job's summary). One that was cut, or
+ * whose verdict cannot be read, leaves its own trial without a reward, and none of the others.
+ */
+async function* trialRows(path: string, name: string): AsyncGenerator<KeyedEntry> {
+  let whole: unknown;
+  try {
+    whole = parseExact((await readFile(path, 'utf8')).replace(/^\ufeff/, ''));
+  } catch (cause) {
+    yield { keyed: null, notes: [unreadable(name, cause)] };
+    return;
+  }
+  if (!isFields(whole) || !KEYS.some((key) => Object.hasOwn(whole as Fields, key))) return;
+  try {
+    yield keyed(whole, name, true);
+  } catch (cause) {
+    yield { keyed: null, notes: [unreadable(name, cause)] };
+  }
+}
+
+function unreadable(place: string, cause: unknown): FormatNote {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return { code: 'verdict-unreadable', about: why.startsWith(place) ? why : `${place}: ${why}` };
+}
+
+async function* fileRows(path: string, name: string): AsyncGenerator<KeyedEntry> {
   const text = (await readFile(path, 'utf8')).replace(/^\ufeff/, '');
   if (!/^\s*[[{]/.test(text)) {
     for (const { line, row } of csvRows(text, name)) yield keyed(csvFields(row), `${name} line ${line}`);
@@ -53,18 +77,16 @@ async function* fileRows(path: string, name: string, skipForeign: boolean): Asyn
   let whole: unknown;
   try {
     whole = parseExact(text);
-    // A trial's own result is Harbor's word, and may hold anything beside the verdict.
-    if (!skipForeign) refuseRepeated(text, name);
   } catch (cause) {
-    if (cause instanceof TurnwiseError) throw cause;
     yield* jsonLines(text, name, cause);
     return;
   }
+  refuseRepeated(text, name);
   if (Array.isArray(whole)) {
     for (const [i, row] of whole.entries()) yield keyed(row, `${name} entry ${i + 1}`);
   } else if (isFields(whole) && KEYS.some((key) => Object.hasOwn(whole as Fields, key))) {
     yield keyed(whole, name);
-  } else if (!skipForeign) {
+  } else {
     for (const [key, value] of Object.entries(whole as Fields)) {
       const row = isFields(value) ? value : { reward: value };
       yield keyed({ ...row, episode_id: key }, `${name} key '${key}'`);
@@ -113,7 +135,8 @@ function csvFields(row: ReadonlyMap<string, string>): Fields {
   return fields;
 }
 
-function keyed(row: unknown, place: string): KeyedEntry {
+/** `ofMany`: a verdict that cannot be read is noted, not refused. */
+function keyed(row: unknown, place: string, ofMany = false): KeyedEntry {
   try {
     if (!isFields(row)) throw new RecordError('the row is no object');
     let key: string | null = null;
@@ -128,7 +151,13 @@ function keyed(row: unknown, place: string): KeyedEntry {
       asNameOrNull(field(row, 'task_id') ?? field(row, 'task_name'), 'task_id'),
     );
     if (verified !== undefined)
-      return { key, entry: { ...harborReward(row, verified, notes), task_id: task, place }, notes };
+      return {
+        keyed: {
+          key,
+          entry: { ...harborReward(row, verified, notes, ofMany ? place : null), task_id: task, place },
+        },
+        notes,
+      };
     const given = asNumberOrNull(field(row, 'reward'), 'reward');
     const named = () => namedRewards(field(row, 'rewards'));
     // What makes up the reward is needed only where nothing else says it.
@@ -138,7 +167,8 @@ function keyed(row: unknown, place: string): KeyedEntry {
         `reward is missing, got columns ${Object.keys(row).join(', ')}, expected a number or null in column reward`,
       );
     const reward = given ?? weightedSum(rewards);
-    return { key, entry: { reward, rewards, task_id: task, ending: null, exception: null, place }, notes };
+    const entry = { reward, rewards, task_id: task, ending: null, exception: null, place };
+    return { keyed: { key, entry }, notes };
   } catch (error) {
     if (error instanceof RecordError) throw failure({ subject: place, wrong: error.message });
     throw error;
@@ -157,18 +187,35 @@ function harborReward(
   row: Fields,
   verified: unknown,
   notes: FormatNote[],
+  ofMany: string | null,
 ): Pick<RewardEntry, 'reward' | 'rewards' | 'ending' | 'exception'> {
-  const result = asFieldsOrNull(verified, 'verifier_result');
-  const given = result === null ? null : asFieldsOrNull(field(result, 'rewards'), 'verifier_result.rewards');
   const exception = field(row, 'exception_info') ?? null;
   const type = isFields(exception) ? field(exception, 'exception_type') : exception;
-  const failed = type === TIMEOUT ? 'limit' : given === null && exception !== null ? 'aborted' : null;
-  const outcome = { ending: failed, exception } as const;
-  if (given === null) return { reward: null, rewards: null, ...outcome };
+  const limit = type === TIMEOUT ? ('limit' as const) : null;
+  try {
+    const result = asFieldsOrNull(verified, 'verifier_result');
+    const given =
+      result === null ? null : asFieldsOrNull(field(result, 'rewards'), 'verifier_result.rewards');
+    if (given === null || Object.keys(given).length === 0)
+      return {
+        reward: null,
+        rewards: null,
+        ending: limit ?? (exception === null ? null : 'aborted'),
+        exception,
+      };
+    return { ...verdictOf(given, notes), ending: limit, exception };
+  } catch (error) {
+    if (ofMany === null || !(error instanceof RecordError)) throw error;
+    notes.push(unreadable(ofMany, error));
+    return { reward: null, rewards: null, ending: limit, exception };
+  }
+}
+
+function verdictOf(given: Fields, notes: FormatNote[]): Pick<RewardEntry, 'reward' | 'rewards'> {
   const names = Object.keys(given);
   const main = names.length === 1 ? names[0]! : 'reward';
   if (!names.includes(main))
-    throw new RecordError(`verifier_result.rewards has no 'reward' among ${names.join(', ') || 'no names'}`);
+    throw new RecordError(`verifier_result.rewards has no 'reward' among ${names.join(', ')}`);
   const parts = names.flatMap((name) => {
     const at = `verifier_result.rewards.${name}`;
     const read = () => asNumber(given[name], at);
@@ -176,5 +223,5 @@ function harborReward(
     return score === null ? [] : [[name, { score, weight: name === main ? 1 : 0 }] as const];
   });
   const rewards = Object.fromEntries(parts);
-  return { reward: rewards[main]!.score, rewards, ...outcome };
+  return { reward: rewards[main]!.score, rewards };
 }

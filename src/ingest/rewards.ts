@@ -44,8 +44,10 @@ export interface RewardJoin {
 export async function readRewards(path: string): Promise<RewardJoin> {
   const entries = new Map<string, RewardEntry>();
   const notes = noteCounts();
-  for await (const { key, entry, notes: found } of rewardRows(path)) {
+  for await (const { keyed, notes: found } of rewardRows(path)) {
     notes.add(found);
+    if (keyed === null) continue;
+    const { key, entry } = keyed;
     const before = entries.get(key);
     if (before === undefined) entries.set(key, entry);
     else if (!sameEntry(before, entry))

@@ -155,6 +155,44 @@ describe('readRewards', () => {
     ]);
   });
 
+  test('a trial whose result cannot be read has no reward, and the others have theirs', async () => {
+    const dir = join(temp, 'partial');
+    const trial = (name: string, result: unknown, exception: string | null = null) =>
+      file(
+        `${name}/result.json`,
+        JSON.stringify({
+          trial_name: name,
+          verifier_result: result,
+          exception_info: exception && { exception_type: exception },
+        }),
+        dir,
+      );
+    trial('good', { rewards: { reward: 1 } });
+    trial('two', { rewards: { a: 1, b: 0 } });
+    trial('null', { rewards: { reward: null } }, 'AgentTimeoutError');
+    trial('text', { rewards: { reward: 'high' } }, 'VerifierError');
+    trial('none', { rewards: {} });
+    trial('died', { rewards: {} }, 'EnvironmentStartTimeoutError');
+    trial('odd', 'passed');
+    file('cut/result.json', '{"trial_name": "cut", "verifier_res', dir);
+    file('empty/result.json', '', dir);
+    const { entries, notes } = await readRewards(dir);
+    expect([...entries].map(([key, e]) => [key, e.reward, e.ending])).toEqual([
+      ['died', null, 'aborted'],
+      ['good', 1, null],
+      ['none', null, null],
+      ['null', null, 'limit'],
+      ['odd', null, null],
+      ['text', null, null],
+      ['two', null, null],
+    ]);
+    expect(notes.every((n) => n.code === 'verdict-unreadable')).toBe(true);
+    expect(notes.map((n) => n.about.split(':')[0])).toEqual(
+      ['cut', 'empty', 'null', 'odd', 'text', 'two'].map((name) => `${name}/result.json`),
+    );
+    expect(entries.get('text')!.exception).toEqual({ exception_type: 'VerifierError' });
+  });
+
   test('rewards without a reward: their weighted sum', async () => {
     const text =
       '{"episode_id":"a","rewards":{"x":{"score":2,"weight":0.25},"y":1}}\n{"episode_id":"b","reward":0}';
