@@ -4,6 +4,7 @@ import { failure } from '../schema/error.ts';
 import { quoted } from './create-tables.ts';
 import { engineFailure } from './engine-failure.ts';
 import { patternOf, targetOf } from './literal-path.ts';
+import { ENGINE_ROWS } from './memory-limit.ts';
 import { cutSql, isCut } from './pieces.ts';
 import { canTryAgain, selectSql } from './query.ts';
 import { rowsInGroup } from './row-groups.ts';
@@ -41,10 +42,8 @@ export async function exportParquet(
   const sql = shards === undefined ? selectSql(tableOrSql) : shardedSql(tableOrSql, shards);
   if (shards !== undefined && replace !== true) requireEmpty(path);
   const copy = async (group: number, part: string, more: string) => {
-    const [row] = await rowsOf(
-      store,
-      `COPY (${sql}) TO ${targetOf(part)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${group}, ${more})`,
-    );
+    const write = `COPY (${sql}) TO ${targetOf(part)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${group}, ${more})`;
+    const [row] = group > ENGINE_ROWS ? await rowsOf(store, write) : await inOneThread(store, write);
     return { rows: Number(row?.[0]) };
   };
   for (;;)
@@ -61,6 +60,17 @@ export async function exportParquet(
     } catch (error) {
       if (!(await canTryAgain(store, error))) throw engineFailure(path, error);
     }
+}
+
+/** Where 2,048 rows are a group, they are large: each thread would hold several of them, and is no faster for it. */
+async function inOneThread(store: Store, sql: string) {
+  const [threads] = await rowsOf(store, "SELECT current_setting('threads')::INTEGER");
+  await rowsOf(store, 'SET threads = 1');
+  try {
+    return await rowsOf(store, sql);
+  } finally {
+    await rowsOf(store, `SET threads = ${threads![0]}`);
+  }
 }
 
 function requireEmpty(folder: string): void {
