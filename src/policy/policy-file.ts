@@ -10,7 +10,9 @@ const isWhenKey = (key: string): boolean =>
   /^(turn|features\.(0|[1-9]\d*)|task_id|last_action_class)$/.test(key);
 
 /** How far from 1 the probabilities of a rule may sum: a softmax in float32 is off by as much. */
-export const SUM_TOLERANCE = 1e-6;
+const SUM_TOLERANCE = 1e-6;
+/** What a sum of decimals is off by as doubles: three times 0.333333 is 1e-6 and some 1e-17 from 1. */
+const ROUNDING = 1e-12;
 
 /** The two mistakes that have a name: the logarithm, and a density or a percentage. */
 const Probability = z
@@ -50,7 +52,7 @@ export const PolicyFile = z
       issues.push({ code: 'custom', path, message, input: value });
     for (const [i, rule] of value.rules.entries()) {
       const total = Object.values(rule.probabilities).reduce((a, b) => a + b, 0);
-      if (!(Math.abs(total - 1) <= SUM_TOLERANCE))
+      if (!(Math.abs(total - 1) <= SUM_TOLERANCE + ROUNDING))
         issue(['rules', i, 'probabilities'], `sum to ${total}, expected 1 within ${SUM_TOLERANCE}`);
       for (const [key, wanted] of Object.entries(rule.when)) {
         const at = ['rules', i, 'when', key];

@@ -25,8 +25,11 @@ export const LARGEST_REWARD = 1e100;
 /** Whether a reward can be summed; NaN stands for none and can. */
 export const isUsable = (reward: number): boolean => !(Math.abs(reward) > LARGEST_REWARD);
 
-/** Rewards are logged as float32 or as a mean of parts: what is off 1 or 0 by less is 1 or 0. */
-const SUCCESS_TOLERANCE = 1e-6;
+/**
+ * Rewards are logged as float32 or as a mean of parts: what is off 1 or 0 by 1e-6 or less is 1 or 0. As a double
+ * 0.999999 is off 1 by 1e-6 and some 1e-17, and sums of such are off by a little more: hence the 1e-12.
+ */
+const SUCCESS_TOLERANCE = 1e-6 + 1e-12;
 
 /** Whether a return is a success: 1, within 1e-6. The one place that says so. */
 export const isSuccess = (G: number): boolean => Math.abs(G - 1) <= SUCCESS_TOLERANCE;

@@ -52,6 +52,17 @@ test('errors name the file and the rule', () => {
 
 test('probabilities that sum to 1 but for rounding are fine', () => {
   checkPolicyFile({ ...good, rules: [{ probabilities: { a: 0.1, b: 0.2, c: 0.7 } }] });
+  // 1e-6 off in decimals, as a sum of doubles by a little more.
+  for (const probabilities of [
+    { a: 0.333333, b: 0.333333, c: 0.333333 },
+    { a: 0.333334, b: 0.333333, c: 0.333334 },
+    { a: 0.666667, b: 0.333334 },
+    { a: 1.000001 },
+  ]) {
+    const kept = checkPolicyFile({ ...good, rules: [{ probabilities }] }).rules[0]!.probabilities;
+    expect(Object.values(kept).reduce((x, y) => x + y, 0)).toBeCloseTo(1, 14);
+  }
+  expect(wrong({ rules: [{ probabilities: { a: 0.333333, b: 0.333333, c: 0.3333329 } }] })).toMatch(/sum to/);
   expect(wrong({ rules: [{ probabilities: { a: 0.5, b: 0.5 + 2e-6 } }] })).toMatch(/sum to/);
   expect(wrong({ rules: [{ probabilities: { a: 0.5, b: 0.5 - 2e-6 } }] })).toMatch(/sum to 0\.99999/);
 });
