@@ -1,5 +1,6 @@
 import { failure } from '../schema/error.ts';
 import { detectFormat, HEAD_BYTES } from './detect.ts';
+import { foreignFile } from './foreign-file.ts';
 import { STDIN } from './inputs.ts';
 import { FORMAT_NAMES, type FormatName } from './log-format.ts';
 import { peek } from './peek.ts';
@@ -15,10 +16,13 @@ export async function formatOf(
 ): Promise<{ format: FormatName | null; chunks: AsyncIterable<Uint8Array> }> {
   const { head, chunks } = await peek(bytes, HEAD_BYTES);
   if (head.every(isSpace)) return { format: null, chunks };
+  const subject = path === STDIN ? 'standard input' : path;
+  const foreign = foreignFile(head);
+  if (foreign) throw failure({ subject, ...foreign });
   if (options.format !== 'auto') return { format: options.format, chunks };
   if (Buffer.from(head.subarray(8, 12)).toString('latin1') === 'DUCK')
     throw failure({
-      subject: path === STDIN ? 'standard input' : path,
+      subject,
       wrong: 'is a DuckDB file, a store perhaps, and no log',
       fix: 'For what another store holds: "turnwise export", then "turnwise import".',
     });
@@ -28,7 +32,7 @@ export async function formatOf(
   const found = wide.head.length > head.length ? detectFormat(path, wide.head) : undefined;
   if (found === undefined)
     throw failure({
-      subject: path === STDIN ? 'standard input' : path,
+      subject,
       wrong: 'its format is not recognised',
       expected: `one of ${FORMAT_NAMES.join(', ')}`,
       fix: 'Convert it to the canonical record, one JSON object a line: "turnwise schema episode".',

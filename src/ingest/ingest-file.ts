@@ -14,8 +14,17 @@ import { joinKnown } from './join-known.ts';
 import { forgetFruitless, type KnownSource, knownSource, nextSource, sameSize } from './known-source.ts';
 import type { FormatName } from './log-format.ts';
 import type { Amend } from './parse-block.ts';
-import { conflictsOf, NONE_BEFORE, prefixOf, rememberPrefix, type Stored, takenUp } from './prefixes.ts';
+import {
+  conflictsOf,
+  cutOf,
+  NONE_BEFORE,
+  prefixOf,
+  rememberPrefix,
+  type Stored,
+  takenUp,
+} from './prefixes.ts';
 import { type FileCounts, type FileNotes, readInto } from './read-into.ts';
+import { oneLine } from './rejects.ts';
 import { joinReward, type RewardJoin } from './rewards.ts';
 
 export interface FileOptions {
@@ -119,7 +128,7 @@ async function readOpened(
     return await transaction(store, async () => {
       const before = again === undefined ? NONE_BEFORE : await takenUp(store, again, options);
       const number = again?.source ?? (await nextSource(store));
-      const { counts, notes } = await readInto(store, number, {
+      const { counts: found, notes } = await readInto(store, number, {
         ...options,
         amend: amendments(options),
         path,
@@ -132,6 +141,7 @@ async function readOpened(
       if (hashed !== undefined && stateOf(path) !== hashed)
         throw failure({ subject: path, wrong: 'was changed while it was read', fix: 'Ingest it again.' });
       const is = identity();
+      const { cut, ...counts } = found;
       const there = again ? undefined : await knownSource(store, 'content_sha256', is.contentSha256);
       if (there) undo(there);
       const { rejects, duplicates, conflicts, firstRejects } = counts;
@@ -142,7 +152,8 @@ async function readOpened(
       await forgetFruitless(store, is.contentSha256);
       await appendBatch(store, sourceBatch(number, is, counts, before));
       if (options.prefix !== '') await rememberPrefix(store, number, options.prefix);
-      return { file: { ...nothing(is, 'added').file, ...counts }, notes };
+      const error = cut === undefined ? null : cutError(path, cut);
+      return { file: { ...nothing(is, 'added').file, ...counts, error }, notes };
     });
   } catch (error) {
     if (undone === undefined || error !== undone) throw error;
@@ -183,7 +194,14 @@ async function known(
     ? await transaction(store, () => joinKnown(store, source.source, join, prefix || options.prefix))
     : 0;
   const outcome = nothing({ ...is, format: source.format }, 'known');
-  return { ...outcome, file: { ...outcome.file, knownAs: source.path, rewardsJoined, conflicts } };
+  const cut = await cutOf(store, source.source);
+  const error = cut === undefined ? null : cutError(is.path, cut);
+  return { ...outcome, file: { ...outcome.file, error, knownAs: source.path, rewardsJoined, conflicts } };
+}
+
+/** Nobody knows how many records are lost: that is no file read with a reject. */
+function cutError(path: string, reason: string): string {
+  return `${path === STDIN ? 'standard input' : path}: ${oneLine(reason)}: nothing behind that place was read. Mend the file, and ingest it again.`;
 }
 
 /** Formats that are not read in one pass over all their bytes: hashed by a pass of their own. */

@@ -4,6 +4,7 @@ import type { Store } from '../store/store.ts';
 import { ID_CONFLICT } from './episode-writer.ts';
 import type { FileOptions } from './ingest-file.ts';
 import type { KnownSource } from './known-source.ts';
+import { CUT_ARRAY } from './record-blocks.ts';
 
 /** What a source had brought before it is read again. */
 export interface Stored {
@@ -20,6 +21,16 @@ export async function conflictsOf(store: Store, source: number): Promise<number>
     [source],
   );
   return row!.n as number;
+}
+
+/** Why a source was not read to its end, a JSON array that is none; undefined: it was. */
+export async function cutOf(store: Store, source: number): Promise<string | undefined> {
+  const [row] = await queryRows(
+    store,
+    `SELECT min(reason) AS reason FROM rejects WHERE source = $1 AND starts_with(reason, '${CUT_ARRAY}:')`,
+    [source],
+  );
+  return (row?.reason as string | null) ?? undefined;
 }
 
 /** What was put before the ids of a source when it was read; '' for nothing. */

@@ -16,7 +16,7 @@ import { type FormatNote, noteCounts } from './notes.ts';
 import { parquetRows } from './parquet-rows.ts';
 import type { Amend, ParsedBlock } from './parse-block.ts';
 import { peek } from './peek.ts';
-import { recordBlocks } from './record-blocks.ts';
+import { CUT_ARRAY, recordBlocks } from './record-blocks.ts';
 import { HEAD_BYTES, unitOf } from './record-unit.ts';
 import { oneLine, type Reject, rejectBatch } from './rejects.ts';
 import type { RewardJoin } from './rewards.ts';
@@ -59,7 +59,10 @@ export type FileCounts = Pick<
   | 'parts'
   | 'rewardsJoined'
   | 'firstRejects'
->;
+> & {
+  /** Where the file is no whole JSON array: what it holds behind that place is not read. */
+  readonly cut?: string | undefined;
+};
 
 /** What of a file is worth a warning. */
 export interface FileNotes {
@@ -89,7 +92,7 @@ export async function readInto(
   file: OpenFile,
 ): Promise<{ readonly counts: FileCounts; readonly notes: FileNotes }> {
   const rejects = rejectCounter(store, source);
-  const given = () => ({ rejects: rejects.count, firstRejects: rejects.first });
+  const given = () => ({ rejects: rejects.count, firstRejects: rejects.first, cut: rejects.cut });
   const lost = () => file.strict && rejects.count > 0;
   if (file.format === 'scores') {
     const writer = scoreWriter(store, source, file.prefix);
@@ -168,7 +171,11 @@ async function episodeBlocks(file: OpenFile): Promise<AsyncIterable<ParsedBlock>
 function rejectCounter(store: Store, source: number) {
   const first: RejectedRecord[] = [];
   let count = 0;
+  let cut: string | undefined;
   return {
+    get cut() {
+      return cut;
+    },
     first: first as readonly RejectedRecord[] as RejectedRecord[],
     get count() {
       return count;
@@ -177,6 +184,7 @@ function rejectCounter(store: Store, source: number) {
       if (rejects.length === 0) return;
       await appendBatch(store, rejectBatch(source, rejects));
       count += rejects.length;
+      cut ??= rejects.find(({ reason }) => reason.startsWith(`${CUT_ARRAY}:`))?.reason;
       for (const { line, byteOffset, reason, excerpt } of rejects.slice(0, SHOWN - first.length))
         first.push({ line: orNull(line), byteOffset: orNull(byteOffset), reason: oneLine(reason), excerpt });
     },

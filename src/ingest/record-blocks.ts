@@ -33,6 +33,8 @@ export interface RecordFile {
 /** One record of a file, or what kept it from being read. */
 type RawRecord = Place & { readonly bytes: Buffer; readonly error?: RecordError };
 
+/** How the reason of a reject starts behind which nothing of its file is read. */
+export const CUT_ARRAY = 'not a JSON array';
 /** Bytes of records gathered into one block. */
 const BLOCK = 4 << 20;
 /** Short ones may all be rejects, a thousand times their size. */
@@ -108,7 +110,7 @@ async function* elementRecords({ chunks, maxBytes }: RecordFile): AsyncGenerator
     }
   } catch (error) {
     if (!(error instanceof JsonArrayError)) throw error;
-    const reason = new RecordError(`not a JSON array: ${error.message}`);
+    const reason = new RecordError(`${CUT_ARRAY}: ${error.message}`);
     yield { line: error.line, byteOffset: error.offset, bytes: Buffer.alloc(0), error: reason };
   }
 }

@@ -18,7 +18,7 @@ export const IngestedFile = z.strictObject({
     .describe(
       '`known`: the store already holds this content, nothing added. `part`: its steps are read with the file that refers to it. `refused`: --strict and a reject, nothing kept. `failed`: it could not be read, nothing kept.',
     ),
-  error: z.string().nullable().describe('What failed.'),
+  error: z.string().nullable().describe('What failed; of a file that was added, why its end was not read.'),
   sha256: z.string().nullable().describe('Of the bytes as stored; null: failed.'),
   bytes: z.int(),
   episodes: z.int().describe('Episodes added.'),

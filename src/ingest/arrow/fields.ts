@@ -52,7 +52,18 @@ const MAX_DEPTH = 100;
 export function arrowFields(schema: FlatTable): readonly ArrowField[] {
   if (schema.int16(0, 0) !== 0) throw new Error('its numbers are big-endian, which is not read');
   const count = { fields: 0 };
-  return schema.tables(1).map((field) => arrowField(field, field.text(0), 0, count));
+  const fields = schema.tables(1).map((field) => arrowField(field, field.text(0), 0, count));
+  refuseTwice(fields);
+  return fields;
+}
+
+/** Two columns of one name: a record holds one of them, and nothing says which. */
+function refuseTwice(fields: readonly ArrowField[]): void {
+  const names = new Set<string>();
+  for (const { name, path } of fields) {
+    if (names.has(name)) throw new Error(`column ${path} is there twice`);
+    names.add(name);
+  }
 }
 
 function arrowField(field: FlatTable, path: string, depth: number, count: { fields: number }): ArrowField {
@@ -64,6 +75,7 @@ function arrowField(field: FlatTable, path: string, depth: number, count: { fiel
     const inner = LISTS.has(wire) ? `${path}[]` : wire === MAP ? path : `${path}.${child.text(0)}`;
     return arrowField(child, inner, depth + 1, count);
   });
+  if (wire === STRUCT) refuseTwice(children);
   const [type, layout] = typeOf(wire, field.table(3), children, path);
   const encoding = field.table(4);
   const values: ArrowField = { name, path, type, layout, children };
@@ -78,6 +90,7 @@ function arrowField(field: FlatTable, path: string, depth: number, count: { fiel
 }
 
 /** Of `Type` in Schema.fbs. */
+const STRUCT = 13;
 const MAP = 17;
 const LISTS: ReadonlySet<number> = new Set([12, 16, 21]);
 
@@ -129,7 +142,7 @@ function typeOf(
     case 12:
     case 21:
       return [new List(of(1)[0]!), { kind: 'list', offset: wire === 12 ? 4 : 8 }];
-    case 13:
+    case STRUCT:
       return [new Struct(of(children.length) as Field[]), { kind: 'struct' }];
     case 15: {
       const bytes = parameters.int32(0, 0);

@@ -80,18 +80,40 @@ export function memoryRange(bytes: Uint8Array): ByteRange {
   };
 }
 
-/** The footer of a file: behind its messages, before its length and the magic. */
+/** What may stand between the last message of a file and its footer: the marker of the end, bytes to fill up. */
+const MAX_GAP = 256;
+
+/**
+ * The footer of a file: behind its messages, before its length and the magic.
+ * @throws where it is not that of the whole file: of two written one behind the other it is the second's, and its places
+ *   lie in the first
+ */
 export async function footerOf(range: ByteRange): Promise<FlatTable> {
   const { size } = range;
   const end = size - MAGIC.length - 4;
   if (end < 8) cut('it is cut: it does not end as an Arrow file does');
-  const last = await range.read(end, 4 + MAGIC.length);
-  if (Buffer.from(last.subarray(4)).toString('latin1') !== MAGIC)
+  const tail = await range.read(end, 4 + MAGIC.length);
+  if (Buffer.from(tail.subarray(4)).toString('latin1') !== MAGIC)
     cut('it is cut: it does not end as an Arrow file does');
-  const length = int32(last);
+  const length = int32(tail);
   if (length <= 0 || length > end - 8 || length > MAX_HEAD)
     throw new Error(`its footer says it has ${length} bytes`);
-  return flatRoot(await range.read(end - length, length));
+  const footer = flatRoot(await range.read(end - length, length));
+  const blocks = [...footer.blocks(2), ...footer.blocks(3)];
+  const last = blocks.reduce((most, [at, head, body]) => Math.max(most, at + head + body), 0);
+  const messages = blocks.length > 0 ? last : await schemaEnd(range);
+  if (end - length - messages > MAX_GAP)
+    throw new Error(
+      `its footer names nothing of bytes ${messages} to ${end - length}: more than one Arrow file, one behind the other?`,
+    );
+  return footer;
+}
+
+/** Where the message ends that begins a file, its schema. */
+async function schemaEnd(range: ByteRange): Promise<number> {
+  const start = await range.read(8, 8);
+  const marked = int32(start) === -1;
+  return 8 + (marked ? 8 + int32(start.subarray(4)) : 4 + int32(start));
 }
 
 /** The messages of a file where its footer says they lie: dictionaries, then record batches. */
