@@ -1,4 +1,5 @@
 import { parseExact } from '../json/exact-json.ts';
+import { hasFreeNumber } from './free-numbers.ts';
 import type { SegmentScanner, TokenSegment } from './segment-scan.ts';
 
 /** A record without its `segments`, which lie beside it in typed arrays. */
@@ -29,6 +30,7 @@ export function parseSplit(
   try {
     record = parseExact(
       `${bytes.toString('utf8', start, at)}${STAND_IN}${bytes.toString('utf8', behind, end)}`,
+      hasFreeNumber,
     );
   } catch {
     return null;

@@ -4,6 +4,7 @@ import { parseExact } from '../json/exact-json.ts';
 import { Episode, type EpisodeInput } from '../schema/episode.ts';
 import { parseSplit } from './canonical-line.ts';
 import { type EpisodeBlock, type EpisodeColumns, episodeColumns, type Place } from './episode-columns.ts';
+import { hasFreeNumber } from './free-numbers.ts';
 import type { LineBlock } from './line-blocks.ts';
 import { RecordError } from './log-format.ts';
 import type { FormatNote } from './notes.ts';
@@ -45,7 +46,8 @@ export function parseCanonicalBlock(
       if (split) {
         columns.add(checked({ ...split.record, segments: [] }, amend), line, split.segments);
       } else {
-        const record = parseJson(block.bytes.subarray(start, end), line.last && block.unterminated);
+        const cutShort = line.last && block.unterminated;
+        const record = parseJson(block.bytes.subarray(start, end), cutShort, hasFreeNumber);
         columns.add(checked(record, amend), line);
       }
     } catch (error) {
@@ -105,10 +107,14 @@ export function checkLine(
 }
 
 /** Loses no digit of a number. @throws RecordError with what JSON.parse says, or for a record nested too deep */
-export function parseJson(bytes: Buffer, cutShort = false): unknown {
+export function parseJson(
+  bytes: Buffer,
+  cutShort = false,
+  digitsMatter?: (value: unknown) => boolean,
+): unknown {
   if (!isUtf8(bytes)) throw new RecordError('not valid UTF-8');
   try {
-    return parseExact(bytes.toString('utf8'));
+    return parseExact(bytes.toString('utf8'), digitsMatter);
   } catch (error) {
     if (error instanceof TooDeepError) throw new RecordError(error.message);
     const said = (error as Error).message.split('\n')[0]!.replace(/^[A-Z](?=[a-z])/, (c) => c.toLowerCase());

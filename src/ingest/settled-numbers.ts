@@ -1,7 +1,7 @@
 import { ExactNumber } from '../json/exact-number.ts';
 
 /** Columns that hold a name, at any depth of a record outside its free forms. */
-const NAMES: ReadonlySet<string> = new Set([
+export const NAMES: ReadonlySet<string> = new Set([
   ...['episode_id', 'task_id', 'policy', 'version_start', 'version_end', 'version', 'action_class'],
   ...['sources', 'tasks'],
 ]);

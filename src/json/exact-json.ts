@@ -4,13 +4,14 @@ import { ExactNumber, isDouble, MARK } from './exact-number.ts';
 /**
  * JSON.parse that loses no digit: a number that no double holds becomes an `ExactNumber`.
  * One search of the text for long numbers beside JSON.parse; only where one would lose digits, a second pass.
+ * `digitsMatter`: whether anything that JSON.parse read is a number whose digits are to be kept; default: all are.
  * @throws SyntaxError as JSON.parse does; TooDeepError beyond `MAX_DEPTH`
  */
-export function parseExact(text: string): unknown {
+export function parseExact(text: string, digitsMatter?: (value: unknown) => boolean): unknown {
   const value: unknown = JSON.parse(text);
   // Every level takes a bracket at its start and one at its end.
   if (text.length >= 2 * MAX_DEPTH && isTooDeep(value)) throw new TooDeepError();
-  if (!mayLoseDigits(text)) return value;
+  if (digitsMatter?.(value) === false || !mayLoseDigits(text)) return value;
   return JSON.parse(withMarks(text), (_, value) =>
     typeof value === 'string' && value.startsWith(MARK) ? new ExactNumber(value.slice(MARK.length)) : value,
   );
@@ -27,8 +28,7 @@ const LONG = /\d[\d.]{15,}(?:[eE][+-]?\d+)?|\d[\d.]*[eE][+-]?\d{3,}/g;
 
 /** Whether a number in the text, or what looks like one inside a text, is no double. */
 function mayLoseDigits(text: string): boolean {
-  for (const [literal] of text.matchAll(LONG)) if (!isDouble(literal)) return true;
-  return false;
+  return text.match(LONG)?.some((literal) => !isDouble(literal)) ?? false;
 }
 
 const MARKED = new RegExp(`"${MARK}([^"]*)"`, 'g');

@@ -20,7 +20,7 @@ export const MARK = `number ${randomUUID()} `;
 
 /** Whether a number literal of JSON is a double to the last digit: 0.1 and 1.50 are, 2^53 + 1 and 1e400 are not. */
 export function isDouble(literal: string): boolean {
-  const shortest = String(Number(literal));
+  const shortest = `${+literal}`;
   return shortest === literal || decimal(shortest) === decimal(literal);
 }
 

@@ -23,10 +23,15 @@ export const ENGINE_ROWS = 2048;
 
 /** The most that the engine may hold on this machine, or in this container, where nobody says otherwise. */
 export function memoryThere(): number {
-  const allowed = process.constrainedMemory?.() ?? 0;
-  const bytes = allowed > 0 ? Math.min(allowed, totalmem()) : totalmem();
-  return SHARE * bytes;
+  if (there === undefined) {
+    const allowed = process.constrainedMemory?.() ?? 0;
+    there = SHARE * (allowed > 0 ? Math.min(allowed, totalmem()) : totalmem());
+  }
+  return there;
 }
+
+/** Asked once: the answer is read from files, and appends ask for every batch. */
+let there: number | undefined;
 
 const UNITS: Readonly<Record<string, number>> = {
   b: 1,
