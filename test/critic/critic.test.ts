@@ -244,6 +244,7 @@ describe('what is said', () => {
       aborted: 1,
       withoutReward: 0,
       withoutTurns: 0,
+      returnNotFinite: 0,
     });
     expect(f.report.n).toBe(117);
     for (let s = 0; s < w.t.episodeOffsets[3]!; s++) expect(f.v[s]).toBeNaN();

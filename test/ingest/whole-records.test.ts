@@ -104,7 +104,7 @@ describe('a record nested too deep is one reject, and the others keep their own 
   });
 
   test.prop([fc.array(fc.integer({ min: 1, max: MAX_DEPTH + 40 }), { minLength: 1, maxLength: 12 })], {
-    numRuns: 40,
+    numRuns: 10,
   })('a line is stored exactly where its depth is within the limit, on every path', async (depths) => {
     const mine = await openStore(':memory:', { mode: 'create', threads: 1 });
     try {
