@@ -154,6 +154,9 @@ function fitting(record: unknown): Episode {
   }
   if (!parsed.success) throw new RecordError(zodReason(parsed.error, Episode));
   const { data } = parsed;
+  // An empty name is none: many episodes of a task that has no name are not one task.
+  if (data.task_id === '') data.task_id = null;
+  if (data.policy === '') data.policy = null;
   // The schema leaves out a key "__proto__", which a log may have as well as any other.
   if (data.meta !== null) data.meta = (given as { meta: Record<string, unknown> }).meta;
   if (data.rewards !== null && Object.hasOwn((given as { rewards: object }).rewards, '__proto__'))

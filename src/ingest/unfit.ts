@@ -2,10 +2,10 @@ import { isTooDeep, MAX_DEPTH } from '../json/depth.ts';
 
 /**
  * Why a value of any form cannot be stored as JSON, with its path, or undefined: objects and arrays nested deeper
- * than `MAX_DEPTH`, or a number that is not finite, which columns of tables hold and JSON text does not. O(values).
+ * than `limit`, or a number that is not finite, which columns of tables hold and JSON text does not. O(values).
  */
-export function unfit(value: unknown, path: string): string | undefined {
-  if (isTooDeep(value)) return `${path}: is nested deeper than ${MAX_DEPTH} levels`;
+export function unfit(value: unknown, path: string, limit = MAX_DEPTH): string | undefined {
+  if (isTooDeep(value, limit)) return `${path}: is nested deeper than ${limit} levels`;
   const at = nonFinite(value, path);
   return at && `${at}: is not a finite number`;
 }

@@ -1,3 +1,4 @@
+import { MAX_ARGUMENTS_DEPTH } from '../json/depth.ts';
 import type { Episode } from '../schema/episode.ts';
 import type { Segment } from '../schema/segment.ts';
 import { MAX_FLOAT, MAX_INTEGER } from './segment-scan.ts';
@@ -33,7 +34,8 @@ function unusableTurns({ turns }: Episode): string | undefined {
       beyond(t.sampling?.top_k ?? null, `turns[${k}].sampling.top_k`);
     if (wrong) return wrong;
     for (let c = 0; c < (t.tool_calls?.length ?? 0); c++) {
-      const wrong = unfit(t.tool_calls![c]!.arguments, `turns[${k}].tool_calls[${c}].arguments`);
+      const at = `turns[${k}].tool_calls[${c}].arguments`;
+      const wrong = unfit(t.tool_calls![c]!.arguments, at, MAX_ARGUMENTS_DEPTH);
       if (wrong) return wrong;
     }
   }

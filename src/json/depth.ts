@@ -4,6 +4,9 @@
  */
 export const MAX_DEPTH = 512;
 
+/** The arguments of a call lie two levels deep in the column of calls, a list of objects. */
+export const MAX_ARGUMENTS_DEPTH = MAX_DEPTH - 2;
+
 export class TooDeepError extends RangeError {
   constructor() {
     super(`nested deeper than ${MAX_DEPTH} levels`);

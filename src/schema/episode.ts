@@ -38,9 +38,12 @@ const time = z.preprocess(
  */
 export const Episode = z.strictObject({
   episode_id: name.min(1).describe('Unique within a store.'),
-  task_id: name.nullable().default(null).describe('The task, prompt or group; null: its own cluster.'),
+  task_id: name
+    .nullable()
+    .default(null)
+    .describe('The task, prompt or group; null or empty: its own cluster.'),
   trial: z.int().min(0).nullable().default(null).describe('Which repetition of the task.'),
-  policy: z.string().nullable().default(null).describe('The agent or model that produced it.'),
+  policy: name.nullable().default(null).describe('The agent or model that produced it; empty: null.'),
   version_start: z.string().nullable().default(null).describe('Policy version at the first token.'),
   version_end: z.string().nullable().default(null).describe('Policy version at the last token.'),
   ending: Ending.optional().describe('Absent: `terminated` where a reward is present, else `unfinished`.'),

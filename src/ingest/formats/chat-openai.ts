@@ -1,7 +1,7 @@
 import { jsonText } from '../json-text.ts';
 import { RecordError } from '../log-format.ts';
 import type { FormatNote } from '../notes.ts';
-import { contentParts } from './chat-parts.ts';
+import { type ContentParts, contentParts } from './chat-parts.ts';
 import {
   asCountOrNull,
   asFields,
@@ -46,8 +46,11 @@ export function openaiMessage(value: unknown, path: string, notes: FormatNote[])
   const message = choice ? inner : outer;
   const at = choice ? `${path}.message` : path;
   const role = asText(field(message, 'role'), `${at}.role`);
-  const content = field(message, 'content');
-  const contentPath = `${at}.content`;
+  // Gemini's contents are `parts`.
+  const key =
+    field(message, 'content') === undefined && Array.isArray(field(message, 'parts')) ? 'parts' : 'content';
+  const content = field(message, key);
+  const contentPath = `${at}.${key}`;
   const parts = contentParts(content, contentPath, notes);
   if (TOOL_ROLES.has(role) && parts.results.length > 0) {
     return { ...plainMessage('tool'), text: textOfContent(parts.rest, contentPath), results: parts.results };
@@ -69,7 +72,7 @@ export function openaiMessage(value: unknown, path: string, notes: FormatNote[])
       return {
         ...plainMessage('assistant'),
         text: text ?? tolerant(notes, `${at}.refusal`, (p) => asTextOrNull(field(message, 'refusal'), p)),
-        ...withParts(callsOf(message, at, notes), parts.calls),
+        ...withParts(callsOf(message, at, notes), parts),
         results: parts.results,
         reasoning:
           parts.reasoning || Boolean(field(message, 'reasoning_content') ?? field(message, 'reasoning')),
@@ -80,22 +83,26 @@ export function openaiMessage(value: unknown, path: string, notes: FormatNote[])
     }
     default:
       if (role !== 'user') notes.push({ code: 'role-as-input', about: role });
-      return { ...plainMessage('user'), text };
+      return { ...plainMessage('user'), text, results: parts.results };
   }
 }
 
 /** Calls beside the content, and those within it that are not written a second time. */
 function withParts(
   beside: Pick<Message, 'calls' | 'unread'>,
-  within: readonly Call[],
+  { calls: within, unread }: ContentParts,
 ): Pick<Message, 'calls' | 'unread'> {
+  // The same call beside the content says what the part in it does not.
+  if (unread !== undefined && beside.calls.length === 0) return { calls: [], unread };
   if (within.length === 0) return beside;
   const known = new Set(beside.calls.map((c) => c.id));
   const more = within.filter((c) => (c.id === null ? beside.calls.length === 0 : !known.has(c.id)));
   return { ...beside, calls: [...beside.calls, ...more] };
 }
 
-const TOOL_ROLES: ReadonlySet<string> = new Set(['tool', 'function', 'ipython']);
+const TOOL_ROLES: ReadonlySet<string> = new Set([
+  ...['tool', 'function', 'ipython', 'toolResult', 'tool_result', 'tool_response'],
+]);
 
 /** What a log declares of the action beside the message. */
 export function declared(message: Fields, path: string, notes: FormatNote[]) {

@@ -1,3 +1,4 @@
+import { isTooDeep, MAX_ARGUMENTS_DEPTH } from '../../json/depth.ts';
 import { parseExact } from '../../json/exact-json.ts';
 import type { EpisodeInput } from '../../schema/episode.ts';
 import { type Matchable, resultMatcher } from './match-results.ts';
@@ -158,7 +159,8 @@ function joined(texts: readonly string[]): string | null {
 /** Arguments as an object where the text is JSON that can be stored, else the text itself. */
 export function parsedArguments(text: string): unknown {
   try {
-    return parseExact(text);
+    const value = parseExact(text);
+    return isTooDeep(value, MAX_ARGUMENTS_DEPTH) ? text : value;
   } catch {
     return text;
   }

@@ -73,3 +73,49 @@ test('a call that stands beside the content too is one', async () => {
   ]);
   expect(turns[0]!.tool_calls).toHaveLength(1);
 });
+
+test('contents as parts, with Gemini\u2019s calls and responses', async () => {
+  const { turns } = await read([
+    { role: 'user', parts: [{ text: 'q' }] },
+    { role: 'model', parts: [{ text: 'I look' }, { functionCall: { name: 'f', args: { n: 1 } } }] },
+    { role: 'user', parts: [{ functionResponse: { name: 'f', response: { error: 'gone' } } }] },
+    { role: 'model', parts: [{ text: 'done' }] },
+  ]);
+  expect(turns).toMatchObject([
+    {
+      observation: 'q',
+      action: 'I look',
+      tool_calls: [{ name: 'f', arguments: { n: 1 }, result: '{"error":"gone"}', error: true }],
+    },
+    { observation: '{"error":"gone"}', action: 'done', tool_calls: [] },
+  ]);
+});
+
+test.each([
+  ['toolCall', { id: 'x', name: 'f', arguments: { n: 1 } }],
+  ['function_call', { call_id: 'x', id: 'fc_1', name: 'f', arguments: '{"n":1}' }],
+  ['tool_call', { toolCallId: 'x', toolName: 'f', args: { n: 1 } }],
+])('a part of type %s is a call', async (type, part) => {
+  const { turns } = await read([
+    { role: 'assistant', content: [{ type, ...part }] },
+    { role: 'toolResult', toolCallId: 'x', content: [{ type: 'text', text: 'r' }], isError: true },
+  ]);
+  const call = { name: 'f', arguments: { n: 1 }, result: 'r', error: true };
+  expect(turns).toMatchObject([{ action: null, tool_calls: [call] }]);
+});
+
+test.each(['toolCall', 'tool-invocation', 'mcp_function_use_block'])(
+  'of a part of type %s in an unknown shape the calls are not known, and the type is named',
+  async (type) => {
+    const messages = [
+      { role: 'assistant', content: [{ type, body: 1 }] },
+      { role: 'tool', content: 'r' },
+      { role: 'assistant', content: 'done' },
+    ];
+    const [found] = await chat.read({ id: 'c', messages }, contextOf('talk.jsonl'));
+    expect(found!.episode.turns).toMatchObject([{ tool_calls: null }, { tool_calls: [] }]);
+    expect(found!.notes).toEqual([
+      { code: 'calls-unread', about: `content parts of type ${type}`, count: 1 },
+    ]);
+  },
+);
