@@ -80,7 +80,7 @@ export async function ingestFile(
   const size = isFile ? sizeOf(path) : 0;
   if (isFile && again === undefined && (await sameSize(store, size))) {
     const sha256 = await hashFile(path);
-    const source = await knownSource(store, 'sha256', sha256);
+    const source = await knownSource(store, 'sha256', sha256, options.prefix);
     if (source) return known(store, source, { path, sha256, bytes: size }, options);
   }
   const source = await openBytes(path, isFile ? undefined : options.stdin);
@@ -142,7 +142,9 @@ async function readOpened(
         throw failure({ subject: path, wrong: 'was changed while it was read', fix: 'Ingest it again.' });
       const is = identity();
       const { cut, ...counts } = found;
-      const there = again ? undefined : await knownSource(store, 'content_sha256', is.contentSha256);
+      const there = again
+        ? undefined
+        : await knownSource(store, 'content_sha256', is.contentSha256, options.prefix);
       if (there) undo(there);
       const { rejects, duplicates, conflicts, firstRejects } = counts;
       if (counts.episodes + counts.scores + rejects + duplicates === 0)
@@ -153,7 +155,10 @@ async function readOpened(
       await appendBatch(store, sourceBatch(number, is, counts, before));
       if (options.prefix !== '') await rememberPrefix(store, number, options.prefix);
       const error = cut === undefined ? null : cutError(path, cut);
-      return { file: { ...nothing(is, 'added').file, ...counts, error }, notes };
+      const noticed = [...notes.noticed];
+      if (before.episodes > 0)
+        noticed.push({ code: 'ids-renamed', about: options.prefix, count: before.episodes });
+      return { file: { ...nothing(is, 'added').file, ...counts, error }, notes: { ...notes, noticed } };
     });
   } catch (error) {
     if (undone === undefined || error !== undone) throw error;

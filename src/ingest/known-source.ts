@@ -17,16 +17,20 @@ export interface KnownSource {
   readonly format: string;
 }
 
-/** The source of this content, where the store holds something of it. */
+/** Scores under another prefix are of other episodes, whatever their bytes. */
+const OF_PREFIX = `(format <> 'scores' OR coalesce((SELECT value FROM meta WHERE key = 'id_prefix/' || source), '') = $2)`;
+
+/** The source of this content, where the store holds something of it; of scores, under this prefix. */
 export async function knownSource(
   store: Store,
   column: 'sha256' | 'content_sha256',
   hash: string,
+  prefix: string,
 ): Promise<KnownSource | undefined> {
   const [row] = await queryRows(
     store,
-    `SELECT source, path, format FROM sources WHERE ${column} = $1 AND NOT (${FRUITLESS}) LIMIT 1`,
-    [hash],
+    `SELECT source, path, format FROM sources WHERE ${column} = $1 AND ${OF_PREFIX} AND NOT (${FRUITLESS}) LIMIT 1`,
+    [hash, prefix],
   );
   return row as unknown as KnownSource | undefined;
 }

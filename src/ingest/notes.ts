@@ -40,6 +40,8 @@ export const NOTES = {
     `${many ? 'turns' : 'turn'} whose token log-probabilities ${about}: the turn has no sum of them`,
   'verdict-unreadable': (about, many) =>
     `${many ? 'trials' : 'trial'} whose result cannot be read, and which ${many ? 'have' : 'has'} no reward from it: ${about}`,
+  'ids-renamed': (about, many) =>
+    `${episodes(many)} of this file that ${many ? 'were' : 'was'} stored before ${many ? 'take' : 'takes'} the prefix "${about}" too`,
   'time-without-zone': (about, many) => `${many ? 'times' : 'time'} of ${about} without a zone: read as UTC`,
 } as const satisfies Readonly<Record<string, Message>>;
 export type NoteCode = keyof typeof NOTES;

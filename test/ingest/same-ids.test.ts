@@ -256,3 +256,37 @@ test('what a refused record would have been does not keep later ones out', async
   expect(await read(line('b') + line('c'))).toMatchObject({ episodes: 1, duplicates: 1 });
   expect(await ids()).toEqual(['a', 'b', 'c']);
 });
+
+const run = (policy: string) =>
+  jsonl(
+    [0, 1, 2].map((n) => ({ episode_id: `${n}`, policy, ending: 'terminated', turns: [{ action: policy }] })),
+  );
+
+test('the same scores under another prefix are those of other episodes; again, they are known', async () => {
+  await ingest(store, [write(run('a'))]);
+  await ingest(store, [write(run('b'))], { idPrefix: 'b/' });
+  const scores = write(
+    jsonl(
+      [0, 1, 2].map((n) => ({ policy: 'c', trained_on: 'none', episode_id: `${n}`, turn: 0, logprob: -1 })),
+    ),
+  );
+  const copy = join(folder, `log-${made++}.jsonl`);
+  copyFileSync(scores, copy);
+  expect(await ingest(store, [scores])).toMatchObject({ scores: 3 });
+  expect(await ingest(store, [copy], { idPrefix: 'b/' })).toMatchObject({ scores: 3, rejects: 0 });
+  expect(await queryRows(store, 'SELECT count(DISTINCT episode) AS n FROM scores')).toEqual([{ n: 6 }]);
+  for (const options of [{}, { idPrefix: 'b/' }])
+    expect((await ingest(store, [scores], options)).files[0]).toMatchObject({ status: 'known', scores: 0 });
+});
+
+test('a prefix that episodes stored before take too is told', async () => {
+  const [a, b] = [write(run('a')), write(run('b').replace('"0"', '"7"'))];
+  await ingest(store, [a, b]);
+  const { warnings } = await ingest(store, [b], { idPrefix: 'b/' });
+  expect(warnings.find((w) => w.code === 'ids-renamed')).toEqual({
+    code: 'ids-renamed',
+    message: 'episode of this file that was stored before takes the prefix "b/" too',
+    count: 1,
+  });
+  expect(await ids()).toEqual(['0', '1', '2', 'b/7', 'b/1', 'b/2']);
+});
