@@ -1,6 +1,13 @@
 import { shareInWords } from '../audit/target-share.ts';
 import { greatest } from '../math/extremes.ts';
-import { decimalsFor, formatCount, formatInterval, formatNumber, formatShare } from '../report/format.ts';
+import {
+  counted,
+  decimalsFor,
+  formatCount,
+  formatInterval,
+  formatNumber,
+  formatShare,
+} from '../report/format.ts';
 import { inline } from '../report/plain.ts';
 import type { Audit, Reason, Stage } from '../schema/audit.ts';
 import type { Estimate } from '../schema/estimate.ts';
@@ -47,7 +54,7 @@ export function evaluationText({ evaluation }: Audit): string {
     formatNumber(x.ess, 1),
     x.convention,
   ]);
-  const notes = e.estimates.flatMap((x) => x.warnings.map((w) => `  ${w.message}\n`));
+  const notes = [...new Set(e.estimates.flatMap((x) => x.warnings.map((w) => `  ${w.message}\n`)))];
   return [
     `${casesText(e)}\n${table(['estimator', 'value', 'se', intervalHeader(e), 'ESS', 'convention'], rows, [1, 2, 3, 4], 100)}  IS: importance sampling; W: weighted; PD: per decision; ESS: effective sample size\n`,
     partsText(e),
@@ -104,7 +111,7 @@ function casesText({ episodes: n, clusters, turns, measure }: Evaluation): strin
     n.withoutReturn > 0 ? `${formatCount(n.withoutReturn)} without a return` : '',
     n.trainedOn > 0 ? `${formatCount(n.trainedOn)} of tasks it was trained on` : '',
   ].filter((x) => x !== '');
-  return `Value of an episode, from ${formatCount(n.used)} episodes of ${formatCount(clusters)} tasks, ${formatCount(turns)} turns, weights by ${measure}${out.length > 0 ? ` (left out: ${out.join(', ')})` : ''}`;
+  return `Value of an episode, from ${counted(n.used, 'episode')} of ${counted(clusters, 'task')}, ${counted(turns, 'turn')}, weights by ${measure}${out.length > 0 ? ` (left out: ${out.join(', ')})` : ''}`;
 }
 
 function boundsText(e: Evaluation): string {

@@ -1,5 +1,5 @@
 import { check } from '../inspect/check.ts';
-import { formatCount } from '../report/format.ts';
+import { counted, formatCount } from '../report/format.ts';
 import { firstLine, inline } from '../report/plain.ts';
 import type { Check, Finding } from '../schema/check.ts';
 import { type Command, jsonOption, storeOptions } from './command.ts';
@@ -28,7 +28,7 @@ export const checkCommand: Command = {
 
 /** The findings for a person, errors first. */
 export function checkText(c: Check): string {
-  const of = `${formatCount(c.episodes)} episodes, ${formatCount(c.turns)} turns, ${c.checks.length} checks`;
+  const of = `${counted(c.episodes, 'episode')}, ${counted(c.turns, 'turn')}, ${c.checks.length} checks`;
   const head =
     c.findings.length === 0
       ? `${c.store}: nothing found (${of})\n`
@@ -51,5 +51,3 @@ function findingText(f: Finding): string {
   lines.push(`    fix: ${f.fix}`);
   return `${lines.join('\n')}\n`;
 }
-
-const counted = (n: number, what: string): string => `${formatCount(n)} ${what}${n === 1 ? '' : 's'}`;

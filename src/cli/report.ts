@@ -3,7 +3,7 @@ import { auditTarget } from '../audit/audit-target.ts';
 import { buildReport } from '../report/build-report.ts';
 import { reportPage } from '../report/report-page.ts';
 import type { Report } from '../schema/report.ts';
-import { text, whole } from './arguments.ts';
+import { refuseIdle, text, whole } from './arguments.ts';
 import { type Command, jsonOption, seedOption, storeOptions } from './command.ts';
 import { openGiven } from './open-store.ts';
 import { claimOutput, writeWhole } from './output-file.ts';
@@ -19,6 +19,8 @@ export const reportCommand: Command = {
     target: { type: 'string', value: 'NAME|FILE', multiple: true, help: 'also audit this policy' },
     'trained-on': targetOptions['trained-on']!,
     range: targetOptions.range!,
+    'estimate-propensities': targetOptions['estimate-propensities']!,
+    behaviour: targetOptions.behaviour!,
     title: { type: 'string', help: 'title of the page' },
     seed: seedOption,
     json: jsonOption,
@@ -26,6 +28,7 @@ export const reportCommand: Command = {
   examples: [
     'turnwise report --store runs.duckdb --out report.html',
     'turnwise report --store runs.duckdb --target a.policy.json --target b.policy.json',
+    'turnwise report --store runs.duckdb --target a.policy.json --estimate-propensities --force',
   ],
   async run(values, _positionals, io) {
     const path = text(values, 'store')!;
@@ -33,6 +36,9 @@ export const reportCommand: Command = {
     const named = (values.target as readonly string[] | undefined) ?? [];
     if (!values.json) claimOutput(out, values.force === true, [path, ...named]);
     const options = auditOptions(values);
+    if (named.length === 0)
+      for (const flag of ['trained-on', 'range', 'estimate-propensities', 'behaviour'])
+        refuseIdle(values, flag, 'is for the audit of a target, and none is named', 'Add --target.');
     const store = await openGiven(values, 'read');
     try {
       const targets: Report['targets'] = [];

@@ -5,11 +5,13 @@ import { beforeAll, expect, test } from 'vitest';
 import { auditCommand } from '../../src/cli/audit.ts';
 import type { Command } from '../../src/cli/command.ts';
 import { evaluateCommand } from '../../src/cli/evaluate.ts';
+import { reportCommand } from '../../src/cli/report.ts';
 import { ingest } from '../../src/ingest/ingest.ts';
 import { Audit } from '../../src/schema/audit.ts';
 import type { EpisodeInput } from '../../src/schema/episode.ts';
 import type { TurnwiseError } from '../../src/schema/error.ts';
 import { AuditedEvaluation, RefusedEvaluation } from '../../src/schema/evaluation-result.ts';
+import { Report } from '../../src/schema/report.ts';
 import { openStore } from '../../src/store/store.ts';
 import { policyFile, simulated } from '../helpers/agent-turns.ts';
 import { run } from '../helpers/run-command.ts';
@@ -225,4 +227,31 @@ test('evaluate --json prints the refusal of audit --json where there is no numbe
     const { verdict, reasons, next, target, trainedOn, warnings } = audited;
     expect(record).toMatchObject({ verdict, reasons, next, target, trainedOn, warnings });
   }
+});
+
+test('report audits its targets with estimated propensities; flags of an audit need a target', async () => {
+  const unlogged = simulated(40, 10, 4).map((e) => ({
+    ...e,
+    turns: e.turns.map(({ behaviour_log_propensity: _, ...turn }) => turn),
+  }));
+  await makeStore('unlogged', unlogged);
+  const args = ['--store', path('unlogged.duckdb'), '--json'];
+  const reasonsOf = async (...more: string[]) => {
+    const { out } = await run(reportCommand, ...args, '--target', path('soft.json'), ...more);
+    return Report.parse(JSON.parse(out)).targets[0]!.audit.reasons.map((r) => r.code);
+  };
+  expect(await reasonsOf()).toEqual(['no-behaviour']);
+  expect(await reasonsOf('--estimate-propensities')).toContain('estimated-propensities');
+  for (const flags of [['--estimate-propensities'], ['--range', '0,1'], ['--trained-on', 'none']]) {
+    const error = await failed(reportCommand, ...args, ...flags);
+    expect(error.message).toBe(`${flags[0]}: is for the audit of a target, and none is named. Add --target.`);
+    expect(error.exitCode).toBe(2);
+  }
+});
+
+test('evaluate says a note once, however many estimators it is of', async () => {
+  await makeStore('one', simulated(1, 10, 4).slice(0, 1));
+  const { out } = await run(evaluateCommand, '--store', path('one.duckdb'), '--target', path('soft.json'));
+  expect(out.match(/one task gives no standard error/g)).toHaveLength(1);
+  expect(out).toContain('from 1 episode of 1 task,');
 });
