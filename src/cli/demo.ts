@@ -50,7 +50,7 @@ export const demoCommand: Command = {
     let report: Report | undefined;
     try {
       const write = async (part: string) => {
-        report = await runDemo(part, values, io);
+        report = await runDemo(part, out, values, io);
       };
       await folderWrittenWhole(out, write, /^demo\.duckdb\.wal$/);
     } catch (cause) {
@@ -71,8 +71,8 @@ export const demoCommand: Command = {
 
 const jsonOf = (report: Report): string => `${JSON.stringify(report, null, 2)}\n`;
 
-/** Writes the store, the page and its data into an empty folder. */
-async function runDemo(folder: string, values: Values, io: Io): Promise<Report> {
+/** Writes the store, the page and its data into an empty folder, which is `out` once all is there. */
+async function runDemo(folder: string, out: string, values: Values, io: Io): Promise<Report> {
   const store = await openStore(join(folder, 'demo.duckdb'), { mode: 'create', ...givenMemory(values) });
   try {
     await ingest(store, [join(DATASET, 'episodes.jsonl')]);
@@ -85,12 +85,18 @@ async function runDemo(folder: string, values: Values, io: Io): Promise<Report> 
         exact: toolAgentExact(TOOL_AGENT_POLICIES[name]).value,
       };
     });
-    const report = await buildReport(store, {
+    const built = await buildReport(store, {
       title: TITLE,
       targets,
       critic: { seed: whole(values, 'seed')! },
       onProgress: (what) => io.progress(what),
     });
+    const path = join(out, 'demo.duckdb');
+    const report = {
+      ...built,
+      description: { ...built.description, store: path },
+      check: { ...built.check, store: path },
+    };
     writeFileSync(join(folder, 'report.json'), jsonOf(report));
     writeFileSync(join(folder, 'report.html'), reportPage(report));
     return report;

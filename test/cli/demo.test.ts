@@ -32,6 +32,12 @@ describe('turnwise demo', () => {
     }
   });
 
+  test('names its store where it is, and not where it was made', () => {
+    expect(out.split('\n')[0]).toBe(join(folder, 'a', 'demo.duckdb'));
+    expect(report.description.store).toBe(report.check.store);
+    expect(existsSync(report.check.store)).toBe(true);
+  });
+
   test('the exact values lie in the intervals and bounds it prints', () => {
     for (const { audit, exact: value } of report.targets) {
       const span =
