@@ -38,7 +38,12 @@ export function compareRatios(
   const settings = parseConfig(AuditConfig, config, 'audit settings');
   const twice = found.find((x, i) => found.findIndex((y) => y.target === x.target) < i);
   if (twice !== undefined)
-    throw failure({ subject: `target "${twice.target}"`, wrong: 'is named twice', exitCode: 2 });
+    throw failure({
+      subject: `target "${twice.target}"`,
+      wrong: 'is named twice',
+      fix: 'Leave one out, or give the policy files different names in "policy".',
+      exitCode: 2,
+    });
   const audits = found.map((x) => ('verdict' in x ? x : audit(x, settings)));
   let standing = found.filter((x): x is LogRatios => !('verdict' in x) && verdictOf(x) !== 'refused');
   const whole = standing;

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { parseExact } from '../json/exact-json.ts';
 import { failure } from '../schema/error.ts';
 import { instantOf } from '../schema/instant.ts';
@@ -44,6 +45,11 @@ export function expectEpisodeColumns(path: string, columns: readonly string[]): 
     wrong: `is not a log of episodes: no column ${missing.join(', ')}`,
     got: columns.join(', '),
     expected: 'one row an episode, with the columns of the canonical record ("turnwise schema episode")',
+    fix: ['messages', 'conversations', 'conversation', 'turn', 'segment'].some((name) =>
+      columns.includes(name),
+    )
+      ? `Chats and scores are read as JSON Lines, which any DuckDB client writes: COPY (FROM '${basename(path)}') TO 'log.jsonl' (FORMAT json).`
+      : undefined,
   });
 }
 

@@ -35,7 +35,9 @@ export async function formatOf(
       subject,
       wrong: 'its format is not recognised',
       expected: `one of ${FORMAT_NAMES.join(', ')}`,
-      fix: 'Convert it to the canonical record, one JSON object a line: "turnwise schema episode".',
+      fix: /\.[ct]sv(\.gz|\.zst)?$/i.test(path)
+        ? 'A table of rows becomes a log as Parquet, one row an episode, by any DuckDB client: README, "Bandit logs"; a table of rewards goes with --rewards.'
+        : 'Convert it to the canonical record, one JSON object a line: "turnwise schema episode".',
     });
   return { format: found, chunks: wide.chunks };
 }

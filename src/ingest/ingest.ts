@@ -9,7 +9,7 @@ import { type FileOutcome, failed, ingestFile, type Postponed } from './ingest-f
 import { findInputs, type Inputs } from './inputs.ts';
 import { FORMAT_NAMES, type FormatName } from './log-format.ts';
 import { noteCounts, noteMessage } from './notes.ts';
-import { type RewardJoin, readRewards, unmatchedKeys } from './rewards.ts';
+import { firstUnmatched, type RewardJoin, readRewards, unmatchedKeys } from './rewards.ts';
 
 export interface IngestOptions {
   /** Default 'auto': each file is looked at. */
@@ -187,7 +187,8 @@ function warningsOf(
   }
   const without = 'that the declaration gives no action class';
   const known = classes === undefined ? 0 : files.filter((f) => f.status === 'known').length;
-  const keep = 'stored already: its turns keep the action classes they have, or none';
+  const keep =
+    'stored already: its turns keep the action classes they have, or none; for others ingest into a new store';
   warn('action-class-unused', known, `file is ${keep}`, `files are ${keep.replace('its', 'their')}`);
   warn('action-class-missing', classes?.turns.without ?? 0, `turn ${without}`, `turns ${without}`);
   for (const file of files)
@@ -202,11 +203,12 @@ function warningsOf(
       `episodes without a row in ${path}`,
     );
     const unused = unmatchedKeys(join);
+    const first = firstUnmatched(join);
     warn(
       'reward-unused',
       unused,
-      `row of ${path} that meets no episode`,
-      `rows of ${path} that meet no episode`,
+      `row of ${path} that meets no episode: ${JSON.stringify(first)}`,
+      `rows of ${path} that meet no episode, the first ${JSON.stringify(first)}`,
     );
   }
   return warnings;

@@ -116,7 +116,7 @@ function notAFile(path: string): TurnwiseError | undefined {
       subject: path,
       wrong: 'is a directory',
       expected: 'a file',
-      fix: `For all files in it: "${path.replace(/\/$/, '')}/*".`,
+      fix: `For all files in it: "${path.replace(/\/$/, '')}/*"; for a job of Harbor: "${path.replace(/\/$/, '')}/**/trajectory.json".`,
       exitCode: 2,
     });
   if (!stat.isFile())

@@ -1,7 +1,8 @@
 import { least } from '../math/extremes.ts';
 /**
  * The known name that a mistyped one most likely stands for: within a third of its letters by edits, else one
- * that it begins or ends with (`metadata` for `meta`) or that ends with it (`logprob` for `behaviour_logprob`).
+ * that it begins or ends with (`metadata` for `meta`) or that ends with it (`logprob` for `behaviour_logprob`), else
+ * one that begins with it (`task` for `task_id`).
  * undefined: none, or several as good.
  */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
@@ -12,7 +13,9 @@ export function nearestName(name: string, known: readonly string[]): string | un
   if (nearest <= limit) return only(known.filter((_, i) => distances[i] === nearest));
   const within = (long: string, short: string) =>
     short.length >= 3 && (long.startsWith(short) || long.endsWith(`_${short}`));
-  return only(known.filter((k) => within(given, k) || (given.length >= 3 && k.endsWith(`_${given}`))));
+  const ends = (k: string) => given.length >= 3 && k.endsWith(`_${given}`);
+  const begins = (k: string) => given.length >= 3 && k.startsWith(`${given}_`);
+  return only(known.filter((k) => within(given, k) || ends(k))) ?? only(known.filter(begins));
 }
 
 function only(names: readonly string[]): string | undefined {

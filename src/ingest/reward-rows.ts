@@ -158,11 +158,14 @@ function keyed(row: unknown, place: string, ofMany = false): KeyedEntry {
         },
         notes,
       };
-    const given = asNumberOrNull(field(row, 'reward'), 'reward');
+    const paid = field(row, 'reward');
+    if (typeof paid === 'string')
+      throw new RecordError(`reward is text, got ${JSON.stringify(paid.slice(0, 40))}, expected a number`);
+    const given = asNumberOrNull(paid, 'reward');
     const named = () => namedRewards(field(row, 'rewards'));
     // What makes up the reward is needed only where nothing else says it.
     const rewards = given === null ? named() : tolerant(notes, 'rewards', named);
-    if (field(row, 'reward') === undefined && rewards === null)
+    if (paid === undefined && rewards === null)
       throw new RecordError(
         `reward is missing, got columns ${Object.keys(row).join(', ')}, expected a number or null in column reward`,
       );

@@ -98,6 +98,12 @@ export function unmatchedKeys(join: RewardJoin): number {
   return join.entries.size - join.used.size;
 }
 
+/** The first key of the file that no episode has met; undefined: none is left. */
+export function firstUnmatched({ entries, used }: RewardJoin): string | undefined {
+  for (const key of entries.keys()) if (!used.has(key)) return key;
+  return undefined;
+}
+
 function keysOf(episode: EpisodeInput): string[] {
   const meta = episode.meta ?? {};
   const names: unknown[] = [episode.episode_id];

@@ -85,5 +85,10 @@ function where(issue: z.core.$ZodIssue, value: unknown): string {
   const path = issue.path
     .map((part, i) => (typeof part === 'number' ? `[${part}]` : i === 0 ? String(part) : `.${String(part)}`))
     .join('');
+  if (path === '' && issue.code === 'invalid_type')
+    return 'is no policy, expected an object with policy, trained_on and rules';
+  if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined'))
+    return `${path} is missing, expected ${issue.expected}`;
+  if (path === 'rules' && issue.code === 'too_small') return 'rules is empty, expected one rule or more';
   return path === '' ? issue.message : `${path}: ${issue.message}`;
 }

@@ -6,12 +6,15 @@ import { z } from 'zod';
  * - `none`: written by hand or trained elsewhere.
  * - `unknown`: the verdict is held at weak.
  */
-export const TrainedOn = z.union([
-  z.literal('none'),
-  z.literal('unknown'),
-  z.strictObject({
-    sources: z.array(z.string()).default([]).describe('Path or sha256 of ingested files.'),
-    tasks: z.array(z.string()).default([]).describe('Task ids.'),
-  }),
-]);
+export const TrainedOn = z.union(
+  [
+    z.literal('none'),
+    z.literal('unknown'),
+    z.strictObject({
+      sources: z.array(z.string()).default([]).describe('Path or sha256 of ingested files.'),
+      tasks: z.array(z.string()).default([]).describe('Task ids.'),
+    }),
+  ],
+  { error: 'expected "none", "unknown" or {"sources": […], "tasks": […]}' },
+);
 export type TrainedOn = z.infer<typeof TrainedOn>;

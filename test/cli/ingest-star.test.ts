@@ -70,7 +70,7 @@ test('folders, broken links, pipes and other stores are failed files; the others
   expect(err.split('\n')).toEqual([
     expect.stringMatching(/^warning: runs\.duckdb: /),
     'error: broken: is a link to a file that is not there',
-    'error: folder: is a directory, expected a file. For all files in it: "folder/*".',
+    'error: folder: is a directory, expected a file. For all files in it: "folder/*"; for a job of Harbor: "folder/**/trajectory.json".',
     expect.stringMatching(/^error: other\.duckdb: is a DuckDB file/),
     '',
   ]);

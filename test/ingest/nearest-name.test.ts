@@ -13,6 +13,8 @@ test.each([
   ['task-id', EPISODE, 'task_id'],
   ['rewrad', EPISODE, 'reward'],
   ['final_reward', EPISODE, 'reward'],
+  ['task', EPISODE, 'task_id'],
+  ['version', EPISODE, undefined],
   ['id', EPISODE, undefined],
   ['prompt', EPISODE, undefined],
   ['behavior_logprob', TURN, 'behaviour_logprob'],

@@ -211,7 +211,7 @@ describe('readRewards', () => {
   });
 
   test.each([
-    ['r.csv', 'episode_id,reward\na,high\n', 'r.csv line 2: reward is text, expected a number'],
+    ['r.csv', 'episode_id,reward\na,high\n', 'r.csv line 2: reward is text, got "high", expected a number'],
     [
       'r.csv',
       'episode_id,reward\na\n',
@@ -244,7 +244,7 @@ describe('readRewards', () => {
       'episode_id,reward,reward\na,1,0\n',
       'r.csv line 1: names the column "reward" twice, so that a row has two values of it',
     ],
-    ['r.csv', 'episode_id,reward\na,0x10\n', 'r.csv line 2: reward is text, expected a number'],
+    ['r.csv', 'episode_id,reward\na,0x10\n', 'r.csv line 2: reward is text, got "0x10", expected a number'],
     ['r.csv', 'episode_id,reward\na,1e999\n', 'r.csv line 2: reward is Infinity, expected a finite number'],
     ['r.json', '{"a": 1, "b": 1, "a": 0}', 'r.json: has the key "a" twice in one object'],
     [
@@ -253,7 +253,7 @@ describe('readRewards', () => {
       'r.jsonl line 2: has the key "reward" twice in one object',
     ],
     ['r.json', '[{"episode_id":"a","episode_id":"b","reward":1}]', 'r.json: has the key "episode_id" twice'],
-    ['r.json', '{"a": "high"}', "r.json key 'a': reward is text, expected a number"],
+    ['r.json', '{"a": "high"}', `r.json key 'a': reward is text, got "high", expected a number`],
     ['r.json', '{"a": 1e999}', "r.json key 'a': reward is Infinity, expected a finite number"],
     [
       'r.json',

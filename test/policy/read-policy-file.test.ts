@@ -127,6 +127,14 @@ test('what JSON.parse would not say: a mark at the start is fine, keys twice and
   expect(() => readPolicyFile(path)).toThrow(/p\.json: has a key "__proto__"/);
 });
 
+test('what is missing or empty is named, with what is expected', () => {
+  expect(wrong({ policy: undefined })).toBe('policy file p.json: policy is missing, expected string');
+  expect(wrong({ rules: [] })).toBe('policy file p.json: rules is empty, expected one rule or more');
+  expect(() => checkPolicyFile([], 'policy file p.json')).toThrow(
+    'policy file p.json: is no policy, expected an object with policy, trained_on and rules',
+  );
+});
+
 test('trained_on says what to write', () => {
   const write = 'write "none", "unknown" or {"sources": […], "tasks": […]}';
   expect(wrong({ trained_on: undefined })).toBe(`policy file p.json: trained_on is missing: ${write}`);
