@@ -48,10 +48,12 @@ test('every problem of a record is told, with its column and the name it may sta
   ]);
 });
 
-test('a time as most programs print it is told what is missing', () => {
-  const started = (started_at: string) => reason({ episode_id: 'a', turns: [], started_at });
-  for (const wrong of ['2026-01-31 09:30:00+00:00', '2026-01-31T09:30:00', 'yesterday'])
-    expect(started(wrong)).toBe(
+test('a time as most programs print it is read, without a zone as UTC; any other text is told what is missing', () => {
+  const read = (started_at: string) => Episode.parse({ episode_id: 'a', turns: [], started_at }).started_at;
+  expect(read('2026-01-31 09:30:00+00:00')).toBe('2026-01-31T09:30:00+00:00');
+  expect(read('2026-01-31T09:30:00')).toBe('2026-01-31T09:30:00Z');
+  for (const started_at of ['yesterday', '31.01.2026 09:30', '2026-13-31 09:30:00'])
+    expect(reason({ episode_id: 'a', turns: [], started_at })).toBe(
       'started_at: is no ISO 8601 time, expected as 2026-01-31T09:30:00Z or with an offset like +01:00',
     );
 });
