@@ -5,6 +5,7 @@ import type { Exported } from '../schema/exported.ts';
 import { exportArrow } from '../store/arrow.ts';
 import { engineFailure } from '../store/engine-failure.ts';
 import { exportParquet, SHARD } from '../store/parquet.ts';
+import { placeOf } from '../store/place.ts';
 import type { Store } from '../store/store.ts';
 import { TABLES, type TableName } from '../store/tables.ts';
 import { folderWrittenWhole, isHalfMoved, isUnfinished } from '../store/whole-file.ts';
@@ -42,7 +43,7 @@ export const exportCommand: Command = {
   async run(values, _, io) {
     const format = oneOf('--to', text(values, 'to')!, FORMATS);
     const table = oneOf('--table', text(values, 'table')!, [...NAMES, 'all'] as const);
-    const out = text(values, 'out')!;
+    const out = placeOf(text(values, 'out')!);
     const shards = whole(values, 'shards', 1);
     if (shards !== undefined && (format !== 'parquet' || table === 'all'))
       throw failure({

@@ -8,7 +8,10 @@ import { refuseInput, writtenWhole } from '../store/whole-file.ts';
  * that is none of `inputs` (the store being read, a policy file), by whatever name.
  */
 export function claimOutput(path: string, force: boolean, inputs: readonly string[] = []): void {
-  if (!found(path, lstatSync)) return;
+  if (!found(path, lstatSync)) {
+    refuseInput(path, inputs);
+    return;
+  }
   if (!force)
     throw failure({
       subject: path,

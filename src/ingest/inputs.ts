@@ -72,10 +72,10 @@ function ownFiles({ store, rewards }: { store?: string | undefined; rewards?: st
 /** Where a path leads; of what is not there yet, where it would be. */
 function realPath(path: string): string {
   try {
-    return realpathSync(path);
+    return realpathSync.native(path);
   } catch {
     try {
-      return join(realpathSync(dirname(resolve(path))), basename(path));
+      return join(realpathSync.native(dirname(path)), basename(path));
     } catch {
       return resolve(path);
     }

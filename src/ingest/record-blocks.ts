@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
+import { placeOf } from '../store/place.ts';
 import { episodeColumns, type Place } from './episode-columns.ts';
 import { JsonArrayError, splitElements } from './json-elements.ts';
 import { lineBlocks } from './line-blocks.ts';
@@ -143,7 +144,7 @@ function contextOf({ path, sha256, maxBytes, given, memo }: RecordFile, ordinal:
     given,
     memo,
     async readSibling(ref) {
-      const folder = resolve(dirname(path));
+      const folder = resolve(placeOf(dirname(path)));
       const target = resolve(folder, ref);
       const from = relative(folder, target);
       if (

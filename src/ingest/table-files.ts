@@ -3,6 +3,7 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { failure } from '../schema/error.ts';
 import { parquetColumns } from '../store/parquet.ts';
+import { placeOf } from '../store/place.ts';
 import type { Store } from '../store/store.ts';
 import { tableOfColumns } from '../store/table-of-columns.ts';
 import { TABLES, type TableName } from '../store/tables.ts';
@@ -30,7 +31,8 @@ export async function findTableFiles(store: Store, inputs: readonly string[]): P
     failure({ subject, wrong: what, fix, exitCode: 2 });
   if (inputs.length === 0) throw wrong('import', 'no file given, expected a folder or a file');
   const found = new Map<TableName, TableFile>();
-  for (const input of new Set(inputs)) {
+  for (const given of new Set(inputs)) {
+    const input = placeOf(given);
     if (!existsSync(input)) throw wrong(input, 'no such file or folder');
     const paths = pathsOf(input);
     if (paths.length === 0) throw wrong(input, 'holds no Parquet or Arrow file', FIX);
@@ -80,7 +82,10 @@ function pathsOf(input: string): string[] {
     .filter((name) => !isUnfinished(name))
     .sort()
     .map((name) => join(input, name))
-    .filter((path) => (statSync(path).isDirectory() ? isSharded(path) : /\.(parquet|arrow)$/i.test(path)));
+    .filter((path) => {
+      const isDirectory = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+      return isDirectory ? isSharded(path) : /\.(parquet|arrow)$/i.test(path);
+    });
 }
 
 /** What `--shards` writes: folders `shard=K` and nothing else. */

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { failure } from '../schema/error.ts';
 import { sqlText } from './create-tables.ts';
+import { placeOf } from './place.ts';
 
 /**
  * A path as SQL spells it where the engine takes a pattern (`read_parquet`): this very file, whatever its name holds.
@@ -8,7 +9,7 @@ import { sqlText } from './create-tables.ts';
  * @throws a failure where the engine has no way to spell it: a backslash, which it reads as a separator, beside one of * ? [
  */
 export function patternOf(path: string): string {
-  const whole = resolve(path);
+  const whole = resolve(placeOf(path));
   if (whole.includes('\\') && /[*?[]/.test(whole) && process.platform !== 'win32')
     throw failure({
       subject: path,
@@ -21,5 +22,5 @@ export function patternOf(path: string): string {
 
 /** A path as SQL spells it where the engine writes a file: there nothing is a pattern. */
 export function targetOf(path: string): string {
-  return sqlText(resolve(path));
+  return sqlText(resolve(placeOf(path)));
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DuckDBInstance } from 'duckdb';
 import { failure } from '../schema/error.ts';
 import { createTables } from './create-tables.ts';
+import { placeOf } from './place.ts';
 import { besides, flush, placed, withScratch } from './whole-file.ts';
 
 /** Its log of changes names the store it belongs to from this version on: that of another store is refused. */
@@ -17,7 +18,8 @@ export const spillFolder = (file: string): string => `${file}.spill-${SPILL}`;
  * Makes an empty store, whole or not at all: written beside its place, it gets its name in one step.
  * @returns whether this call made it; false: something got the name meanwhile, and stands
  */
-export async function makeStore(path: string): Promise<boolean> {
+export async function makeStore(given: string): Promise<boolean> {
+  const path = placeOf(given);
   if (lstatSync(`${path}.wal`, { throwIfNoEntry: false }))
     throw failure({
       subject: `${path}.wal`,

@@ -45,6 +45,8 @@ const UNITS: Readonly<Record<string, number>> = {
   tib: 2 ** 40,
 };
 
+/** More than any machine has, and the engine's own number of bytes does not hold much more. */
+const MOST = 2 ** 50;
 /** The least that a store can be opened with. */
 const LEAST = 32e6;
 
@@ -55,7 +57,7 @@ const LEAST = 32e6;
 export function memorySize(text: string, subject = 'memoryLimit'): number {
   const [, size, unit] = /^\s*(\d+(?:\.\d+)?)\s*([kmgt]?i?b)\s*$/i.exec(text) ?? [];
   const bytes = size === undefined ? Number.NaN : Number(size) * UNITS[unit!.toLowerCase()]!;
-  if (Number.isFinite(bytes) && bytes >= LEAST) return Math.floor(bytes);
+  if (Number.isFinite(bytes) && bytes >= LEAST) return Math.min(Math.floor(bytes), MOST);
   throw failure({
     subject,
     wrong: Number.isNaN(bytes) ? 'is not a size' : 'is too little to work with',

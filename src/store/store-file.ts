@@ -2,6 +2,7 @@ import { lstatSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { failure } from '../schema/error.ts';
 import { notALog, notAStore } from './not-a-store.ts';
+import { placeOf } from './place.ts';
 
 /** Where a store lies: links followed, and which file it is. */
 export interface StoreFile {
@@ -17,7 +18,7 @@ export interface StoreFile {
  */
 export function storeFile(given: string): StoreFile | undefined {
   if (given === '') throw failure({ subject: 'store', wrong: 'has an empty name', exitCode: 2 });
-  refuseMark(given, resolve(given));
+  refuseMark(given, resolve(placeOf(given)));
   const found = look(given);
   if (!found) {
     if (!lookAtLink(given)) return undefined;
@@ -40,7 +41,7 @@ export function storeFile(given: string): StoreFile | undefined {
       wrong: 'is not a store: the file is empty',
       fix: 'Delete it, or name another file.',
     });
-  const path = realpathSync(given);
+  const path = realpathSync.native(given);
   refuseMark(given, path);
   const other = notAStore(given) ?? logBeside(path);
   if (other) throw other;

@@ -19,6 +19,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { failure } from '../schema/error.ts';
+import { placeOf } from './place.ts';
 
 type Undo = () => void | Promise<void>;
 
@@ -83,10 +84,11 @@ export interface WholeFileOptions {
 
 /** Writes a file: whole or not at all, and what was there stands until then. `write` makes the file it is given. */
 export async function writtenWhole<T>(
-  path: string,
+  given: string,
   write: (part: string) => Promise<T>,
   { replace = true, inputs = [] }: WholeFileOptions = {},
 ): Promise<T> {
+  const path = placeOf(given);
   refuseIrregular(path);
   refuseInput(path, inputs);
   return withScratch(besides(path), async (scratch) => {
@@ -106,10 +108,11 @@ export async function writtenWhole<T>(
  * places once all are whole, and what was there stands until then; then names that match `stale` go.
  */
 export async function folderWrittenWhole<T>(
-  folder: string,
+  given: string,
   write: (part: string) => Promise<T>,
   stale?: RegExp,
 ): Promise<T> {
+  const folder = placeOf(given);
   const there = statSync(folder, { throwIfNoEntry: false });
   if (there?.isDirectory()) return movedInto(folder, write, stale);
   if (there) mkdirSync(folder); // The system says why it cannot be made.
@@ -177,8 +180,20 @@ function refuseIrregular(path: string): void {
   });
 }
 
-/** @throws where `path` is one of the files that are read, by whatever name */
-export function refuseInput(path: string, inputs: readonly string[]): void {
+/**
+ * @throws where `path` is one of the files that are read, by whatever name, or where the engine keeps the last changes of
+ *   a store: what stands there is taken for them, and the store is not opened any more
+ */
+export function refuseInput(given: string, inputs: readonly string[]): void {
+  const path = placeOf(given);
+  const store = path.replace(/\.wal$/, '');
+  if (store !== path && (inputs.includes(store) || statSync(store, { throwIfNoEntry: false })?.isFile()))
+    throw failure({
+      subject: path,
+      wrong: `is where the last changes of ${store} are kept while it is written`,
+      fix: 'Name another --out.',
+      exitCode: 2,
+    });
   const target = statSync(path, { throwIfNoEntry: false });
   if (!target) return;
   for (const name of inputs.flatMap((input) => [input, `${input}.wal`])) {

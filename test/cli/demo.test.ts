@@ -58,6 +58,13 @@ describe('turnwise demo', () => {
       );
   });
 
+  test('it names its store where that is, not where it was written', () => {
+    const store = join(folder, 'a', 'demo.duckdb');
+    expect([report.description.store, report.check.store]).toEqual([store, store]);
+    expect(out).toContain(store);
+    expect(existsSync(store)).toBe(true);
+  });
+
   test('same seed, same bytes', () => {
     const args = [main, 'demo', '--out', join(folder, 'a'), '--json'];
     expect(execFileSync(process.execPath, args, { encoding: 'utf8' })).toBe(

@@ -1,5 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join, posix, resolve } from 'node:path';
+import { placeOf } from '../../store/place.ts';
 import { type RecordContext, RecordError } from '../log-format.ts';
 import { asFields, asListOrEmpty, asNameOrNull, type Fields, field, isFields } from './fields.ts';
 
@@ -33,7 +34,7 @@ export async function belongsToAnother(document: Fields, context: RecordContext)
     const parent = [...pieces.slice(0, n), pieces.at(-1)].join('.');
     if ((await namesInChain(parent, context)).has(name)) return true;
   }
-  const path = resolve(context.path);
+  const path = resolve(placeOf(context.path));
   if (leadsBack(path, await referrers(context, 'given', () => context.given))) return true;
   const agent = field(document, 'agent');
   const extra = isFields(agent) ? field(agent, 'extra') : undefined;
@@ -50,7 +51,7 @@ export async function belongsToAnother(document: Fields, context: RecordContext)
 
 /** Names that a file beside this one and all its continuations refer to; none where it is no trajectory. */
 async function namesInChain(parent: string, context: RecordContext): Promise<ReadonlySet<string>> {
-  return kept(context, `names ${resolve(dirname(context.path), parent)}`, async () => {
+  return kept(context, `names ${resolve(placeOf(dirname(context.path)), parent)}`, async () => {
     const names = new Set<string>();
     try {
       const first = await context.readSibling(parent);
@@ -87,7 +88,7 @@ function referrers(
     const found = new Map<string, string>();
     for (const file of await files()) {
       if (!file.endsWith('.json')) continue;
-      const path = resolve(file);
+      const path = resolve(placeOf(file));
       for (const ref of await kept(context, `references ${path}`, () => referencesOf(path)))
         if (!found.has(ref) && ref !== path) found.set(ref, path);
     }
