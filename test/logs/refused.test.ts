@@ -29,7 +29,14 @@ const unread = [
   ...filesOf('who-and-when/algorithm-generated'),
   ...filesOf('who-and-when/hand-crafted'),
 ];
-const WAY_OUT = 'Convert it to the canonical record, one JSON object a line: "turnwise schema episode".';
+/** What is said of a file, by what it is. */
+function told(name: string): readonly string[] {
+  if (name.endsWith('.eval')) return ['is a zip archive, and no log', 'Unpack it, and name what it holds.'];
+  const wrong = 'its format is not recognised, expected one of ';
+  return name.endsWith('.csv')
+    ? [wrong, 'A table of rows becomes a log as Parquet, one row an episode', '--rewards']
+    : [wrong, 'Convert it to the canonical record, one JSON object a line: "turnwise schema episode".'];
+}
 
 describe.skipIf(missing)(`logs that no format reads${skipped}`, () => {
   let cli: BuiltCli;
@@ -52,8 +59,9 @@ describe.skipIf(missing)(`logs that no format reads${skipped}`, () => {
           episodes: 0,
           rejects: 0,
         });
-        expect(error).toContain(`${path}: its format is not recognised, expected one of `);
-        expect(error).toContain(WAY_OUT);
+        const [wrong, ...ways] = told(path);
+        expect(error).toContain(`${path}: ${wrong}`);
+        for (const way of ways) expect(error).toContain(way);
       }
       const counts = await queryRows(
         store,
@@ -81,8 +89,9 @@ describe.skipIf(missing)(`logs that no format reads${skipped}`, () => {
       false,
       false,
     ]);
-    expect(done.err).toContain(`error: ${path}: its format is not recognised`);
-    expect(done.err).toContain(WAY_OUT);
+    const [wrong, ...ways] = told(path);
+    expect(done.err).toContain(`error: ${path}: ${wrong}`);
+    for (const way of ways) expect(done.err).toContain(way);
     expect(done.err).not.toMatch(/\n {4}at /);
   });
 
@@ -92,8 +101,8 @@ describe.skipIf(missing)(`logs that no format reads${skipped}`, () => {
     const done = cli.run(['ingest', read, other, '--store', 'both.duckdb', '--json']);
     expect(done.code).toBe(1);
     expect(done.err).toContain(`error: ${other}: its format is not recognised`);
-    const told = cli.run(['describe', '--store', 'both.duckdb', '--json']);
-    expect(JSON.parse(told.out)).toMatchObject({ episodes: 128, sources: [{ path: read }] });
+    const both = cli.run(['describe', '--store', 'both.duckdb', '--json']);
+    expect(JSON.parse(both.out)).toMatchObject({ episodes: 128, sources: [{ path: read }] });
   });
 
   test('a part of a trajectory without the other is a reject that names it', () => {
@@ -104,9 +113,11 @@ describe.skipIf(missing)(`logs that no format reads${skipped}`, () => {
       const done = cli.run(['ingest', join(LOGS, 'atif', name), '--store', `${name}.duckdb`, '--json']);
       expect(done.code).toBe(1);
       expect(done.err).toContain('gave nothing but rejects');
-      const told = JSON.parse(cli.run(['describe', '--store', `${name}.duckdb`, '--json']).out);
-      expect([told.episodes, told.turns, told.rejects.count]).toEqual([0, 0, 1]);
-      expect(told.rejects.reasons[0].reason).toMatch(reason);
+      const { episodes, turns, rejects } = JSON.parse(
+        cli.run(['describe', '--store', `${name}.duckdb`, '--json']).out,
+      );
+      expect([episodes, turns, rejects.count]).toEqual([0, 0, 1]);
+      expect(rejects.reasons[0].reason).toMatch(reason);
     }
   });
 });
