@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { lstatSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { DuckDBInstance } from 'duckdb';
 import { failure } from '../schema/error.ts';
 import { createTables } from './create-tables.ts';
@@ -12,7 +12,7 @@ const FILE_FORMAT = 'v1.4.0';
 
 /** Where the engine spills: named at random, so that it is no folder of the user's; one name, or the engine would not share a file. */
 const SPILL = randomBytes(6).toString('hex');
-export const spillFolder = (file: string): string => `${file}.spill-${SPILL}`;
+export const spillFolder = (file: string): string => join(dirname(file), `.${basename(file)}.spill-${SPILL}`);
 
 /**
  * Makes an empty store, whole or not at all: written beside its place, it gets its name in one step.

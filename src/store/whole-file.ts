@@ -68,11 +68,14 @@ export async function withScratch<T>(start: string, body: (folder: string) => Pr
   }
 }
 
-/** How the names of what is written for `path` start: beside it, and no longer than a name may be. */
+/**
+ * How the names of what is written for `path` start: beside it, no longer than a name may be, and with a dot, so that
+ * what a killed process leaves is none of the files that `path*` means.
+ */
 export function besides(path: string): string {
   let name = basename(path);
   while (Buffer.byteLength(name) > 200) name = name.slice(0, -1);
-  return join(dirname(path), `${name}.part-`);
+  return join(dirname(path), `.${name}.part-`);
 }
 
 export interface WholeFileOptions {

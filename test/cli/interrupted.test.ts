@@ -92,10 +92,10 @@ describe.each(['SIGINT', 'SIGTERM'] as const)('%s leaves nothing half-written', 
   test.each<[string, RegExp, string[]]>([
     [
       'simulate',
-      /^big\.jsonl\.part-/,
+      /^\.big\.jsonl\.part-/,
       ['simulate', 'tool-agent', '--episodes', '3000000', '--out', 'big.jsonl'],
     ],
-    ['export', /^out\.part-/, ['export', '--store', 's.duckdb', '--to', 'parquet', '--out', 'out']],
+    ['export', /^\.out\.part-/, ['export', '--store', 's.duckdb', '--to', 'parquet', '--out', 'out']],
     ['ingest', /^new\.duckdb$/, ['ingest', 'a.jsonl', '--store', 'new.duckdb']],
   ])('%s', async (_, what, args) => {
     expect(await interrupted(signal, what, args)).toEqual({ code: null, signal });

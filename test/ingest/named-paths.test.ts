@@ -194,10 +194,14 @@ test('exp[1] is imported, and the folder exp1 beside it is not', async () => {
   }
 });
 
-test('a store, a report and a policy file have any name as well', () => {
+test('a store has no "?" in its path', () => {
   const { code, err } = cli.run(['ingest', 'one.jsonl', '--store', 'what?.duckdb']);
   expect([code, err]).toEqual([2, expect.stringContaining('what?.duckdb: a store has no "?" in its path')]);
-  for (const name of NAMES.filter((n) => n !== '-lead' && n !== 'what?')) {
+});
+
+test.each(NAMES.filter((n) => n !== '-lead' && n !== 'what?'))(
+  'a store and a report have any other name as well: %s',
+  (name) => {
     const folder = join(cli.folder, 'stores', name);
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, `${name}.jsonl`), line('e'));
@@ -212,5 +216,5 @@ test('a store, a report and a policy file have any name as well', () => {
       err: '',
     });
     expect(readdirSync(folder).sort()).toEqual([`${name}.duckdb`, `${name}.html`, `${name}.jsonl`].sort());
-  }
-});
+  },
+);

@@ -138,7 +138,7 @@ test('what the engine spills lies in a folder of its own name, and goes with it'
   writeFileSync(join(`${path}.tmp`, 'duckdb_temp_storage_0.tmp'), 'mine');
   const store = await openStore(path, { mode: 'create', memoryLimit: '60MB', threads: 1 });
   await store.connection.run('CREATE TEMP TABLE z AS SELECT random() AS r FROM range(10000000)');
-  expect(readdirSync(folder).filter((name) => name.startsWith('runs.duckdb.spill-'))).toHaveLength(1);
+  expect(readdirSync(folder).filter((name) => name.startsWith('.runs.duckdb.spill-'))).toHaveLength(1);
   store.close();
   expect(readdirSync(folder).sort()).toEqual(['runs.duckdb', 'runs.duckdb.tmp']);
   expect(readFileSync(join(`${path}.tmp`, 'duckdb_temp_storage_0.tmp'), 'utf8')).toBe('mine');

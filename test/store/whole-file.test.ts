@@ -94,7 +94,7 @@ test('what is interrupted is removed: a file, a folder that was made; a folder t
     readdirSync(folder)
       .map((name) => name.replace(/-\w{6}$/, ''))
       .sort(),
-  ).toEqual(['file.part', 'made.part', 'there']);
+  ).toEqual(['.file.part', '.made.part', 'there']);
   await removeUnfinished();
   expect(readdirSync(folder)).toEqual(['there']);
   expect(readdirSync(there)).toEqual(['a']);
