@@ -143,7 +143,11 @@ export async function tally(
       counts[outcome]++;
       if (outcome === 'wrong' || outcome === 'crashed' || outcome === 'hung')
         process.stderr.write(`${what}, try ${k}: ${outcome}${saw ? `: ${saw}` : ''}\n`);
-      if (saw !== undefined) seen.set(saw, (seen.get(saw) ?? 0) + 1);
+      const line = saw
+        ?.split('\n')
+        .find((l) => l.trim() !== '')
+        ?.slice(0, 80);
+      if (line !== undefined) seen.set(line, (seen.get(line) ?? 0) + 1);
     }
   };
   await Promise.all(Array.from({ length: atOnce }, work));
