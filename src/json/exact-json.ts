@@ -1,5 +1,6 @@
 import { isTooDeep, MAX_DEPTH, TooDeepError } from './depth.ts';
 import { ExactNumber, isDouble, MARK } from './exact-number.ts';
+import { endOfString } from './repeated-key.ts';
 
 /**
  * JSON.parse that loses no digit: a number that no double holds becomes an `ExactNumber`.
@@ -68,15 +69,4 @@ function isDigit(c: number): boolean {
 /** Digits, point, exponent and its sign. */
 function isOfNumber(c: number): boolean {
   return isDigit(c) || c === 46 || c === 69 || c === 101 || c === 43 || c === MINUS;
-}
-
-/** Place after the closing quote of the string that opens at `from`. */
-function endOfString(text: string, from: number): number {
-  for (let i = from + 1; ; i++) {
-    i = text.indexOf('"', i);
-    if (i < 0) return text.length;
-    let escapes = 0;
-    while (text.charCodeAt(i - 1 - escapes) === 92) escapes++;
-    if (escapes % 2 === 0) return i + 1;
-  }
 }

@@ -5,8 +5,8 @@
  *
  * A file comes from anywhere: whatever it claims is checked against its size before a byte of a tensor is read.
  */
+import { repeatedKey } from '../json/repeated-key.ts';
 import { failure } from '../schema/error.ts';
-import { duplicateKey } from './duplicate-key.ts';
 
 /** Bytes of a value, by the name the format gives its type. */
 export const BYTES = {
@@ -97,7 +97,7 @@ function parse(path: string, text: string): object {
   }
   if (!isRecord(json))
     throw failure({ subject: path, wrong: 'the header is no JSON object', got: text.slice(0, 20) });
-  const twice = duplicateKey(text);
+  const twice = repeatedKey(text);
   if (twice !== null)
     throw failure({ subject: path, wrong: `the header names ${JSON.stringify(twice)} twice` });
   return json;
