@@ -17,14 +17,17 @@ export interface Evidence {
   readonly unsupported: UnsupportedMass;
 }
 
+/** What looks for reasons, each a family of its own. */
+const FAMILIES: readonly ((evidence: Evidence, config: AuditConfig) => Reason[])[] = [
+  refusals,
+  weaknesses,
+  ({ evaluation }, config) => unknownReturns(evaluation.episodes, config),
+  withoutError,
+];
+
 /** Everything that speaks against trusting the evaluation, refusals first. */
 export function reasonsAgainst(evidence: Evidence, config: AuditConfig): Reason[] {
-  const reasons = [
-    ...refusals(evidence, config),
-    ...weaknesses(evidence, config),
-    ...unknownReturns(evidence.evaluation.episodes, config),
-    ...withoutError(evidence, config),
-  ];
+  const reasons = FAMILIES.flatMap((family) => family(evidence, config));
   return [...reasons.filter((r) => r.verdict === 'refused'), ...reasons.filter((r) => r.verdict === 'weak')];
 }
 
