@@ -13,6 +13,7 @@ const benches: Readonly<
   tensor: () => import('./tensor.ts'),
   damage: () => import('./damage.ts'),
   mutations: () => import('./mutations.ts'),
+  mislead: () => import('./mislead.ts'),
 };
 
 const [name, ...flags] = process.argv.slice(2);
