@@ -6,7 +6,8 @@ export default defineConfig({
     setupFiles: ['test/setup.ts'],
     pool: 'forks',
     maxWorkers: '100%',
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // For what hangs: no test is timed, and a busy machine may take many times as long.
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
   },
 });

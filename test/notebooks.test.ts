@@ -38,7 +38,7 @@ describe.each(notebooks)('%s', (name) => {
     await kernel?.stop();
   });
 
-  test('every cell runs', { timeout: 120_000 }, async () => {
+  test('every cell runs', async () => {
     expect(existsSync(resolve(folder, '../dist/index.js')), 'dist is missing: npm run build').toBe(true);
     for (const [i, cell] of read(name).cells.entries()) {
       if (cell.cell_type !== 'code') continue;

@@ -146,4 +146,4 @@ test('loaded, scanned and on the command line alike', async () => {
   expect(await reasons({ episodes: hidden((i) => (some(i, 2) ? { ending: 'truncated' } : {})) })).toContain(
     'refused cut-short',
   );
-}, 60_000);
+});

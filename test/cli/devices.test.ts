@@ -40,7 +40,7 @@ test('every backend is listed, onnx first: with its times, or with one line that
   expect(runs).toMatchObject({ onnx: true, 'onnx-web': true, cpu: true });
   expect(found).toMatchObject({ taken: 'onnx', threads: 2 });
   expect(found.devices[0]!.label).toMatch(/^onnxruntime-node .*, cpu, 2 threads$/);
-}, 180_000);
+});
 
 test('an unknown name in TURNWISE_BACKEND and threads that are none are usage errors', async () => {
   vi.stubEnv('TURNWISE_BACKEND', 'gpu');

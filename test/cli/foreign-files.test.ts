@@ -134,7 +134,7 @@ describe('what is read is an output of none, by whatever name', () => {
   });
 });
 
-test('a demo replaces an earlier demo, and nothing else without --force', { timeout: 120_000 }, async () => {
+test('a demo replaces an earlier demo, and nothing else without --force', async () => {
   mine('demo/report.html', 'demo/notes.txt');
   expect(await failing(demoCommand, '--out', at('demo'))).toMatch(/report\.html: is there already.*--force/);
   expect(readdirSync(at('demo')).sort()).toEqual(['notes.txt', 'report.html']);

@@ -140,12 +140,12 @@ export async function startKernel(cwd: string): Promise<Kernel> {
 }
 
 async function ready(child: ChildProcess, stderr: () => string, ask: () => Promise<boolean>): Promise<void> {
-  const until = Date.now() + 45_000;
+  const until = Date.now() + 300_000;
   while (Date.now() < until) {
     if (child.exitCode !== null) throw new Error(`tslab ended with code ${child.exitCode}: ${stderr()}`);
     if (await ask()) return;
   }
-  throw new Error(`tslab did not answer within 45 s: ${stderr()}`);
+  throw new Error(`tslab did not answer within 300 s: ${stderr()}`);
 }
 
 function parse(frames: readonly Buffer[]): Message {

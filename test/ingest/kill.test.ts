@@ -18,7 +18,7 @@ beforeAll(() => {
     const lines = Array.from({ length: EPISODES[f]! }, (_, k) => JSON.stringify(episode(`f${f}-${k}`)));
     writeFileSync(join(cli.folder, `f${f}.jsonl`), `${lines.join('\n')}\n`);
   }
-}, 120_000);
+});
 afterAll(() => cli.remove());
 
 /** Some 8 kB, so that a file takes long enough to be hit. */
@@ -78,9 +78,7 @@ const remove = (store: string) => {
   for (const suffix of ['', '.wal', '.tmp']) rmSync(store + suffix, { recursive: true, force: true });
 };
 
-test(`killed at ${KILLS} moments, the store holds whole files only, and a second run completes it`, {
-  timeout: 300_000,
-}, async () => {
+test(`killed at ${KILLS} moments, the store holds whole files only, and a second run completes it`, async () => {
   const store = join(cli.folder, 'killed.duckdb');
   const args = ['ingest', 'f*.jsonl', '--store', store];
   const started = performance.now();

@@ -362,6 +362,6 @@ describe.skipIf(python === undefined)(
       expect(failed).toEqual({});
       for (const name of written) await expectAlike(join('python', name));
       expect(written.length).toBeGreaterThan(60);
-    }, 240_000);
+    });
   },
 );

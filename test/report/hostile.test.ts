@@ -92,45 +92,41 @@ test.prop([fc.string({ unit: 'binary' })])('plain text is stable and harmless', 
 });
 
 const chromium = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(existsSync);
-test.skipIf(!chromium)(
-  'a browser shows it without an error (skipped: chromium is not here)',
-  { timeout: 60_000 },
-  async () => {
-    const { chromium: browser } = await import('playwright-core');
-    const folder = mkdtempSync(join(tmpdir(), 'turnwise-page-'));
-    const store = await storeOf([
-      { episode_id: EVIL, task_id: 'a', reward: 1, turns: [{ action: EVIL }] },
-      { episode_id: 'b', task_id: 'b', reward: 0, turns: [{ action: EVIL }] },
-    ]);
-    const page = join(folder, 'report.html');
-    writeFileSync(page, reportPage(await buildReport(store, { title: 'A page' })));
-    store.close();
-    const run = await browser.launch({
-      executablePath: chromium!,
-      args: [
-        '--no-sandbox',
-        '--disable-gpu',
-        '--disable-quic',
-        '--no-first-run',
-        '--disable-background-networking',
-      ],
+test.skipIf(!chromium)('a browser shows it without an error (skipped: chromium is not here)', async () => {
+  const { chromium: browser } = await import('playwright-core');
+  const folder = mkdtempSync(join(tmpdir(), 'turnwise-page-'));
+  const store = await storeOf([
+    { episode_id: EVIL, task_id: 'a', reward: 1, turns: [{ action: EVIL }] },
+    { episode_id: 'b', task_id: 'b', reward: 0, turns: [{ action: EVIL }] },
+  ]);
+  const page = join(folder, 'report.html');
+  writeFileSync(page, reportPage(await buildReport(store, { title: 'A page' })));
+  store.close();
+  const run = await browser.launch({
+    executablePath: chromium!,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+    ],
+  });
+  try {
+    const tab = await run.newPage();
+    const wrong: string[] = [];
+    tab.on('pageerror', (e) => wrong.push(e.message));
+    tab.on('dialog', (d) => {
+      wrong.push(`dialog ${d.message()}`);
+      void d.dismiss();
     });
-    try {
-      const tab = await run.newPage();
-      const wrong: string[] = [];
-      tab.on('pageerror', (e) => wrong.push(e.message));
-      tab.on('dialog', (d) => {
-        wrong.push(`dialog ${d.message()}`);
-        void d.dismiss();
-      });
-      tab.on('console', (m) => m.type() === 'error' && wrong.push(m.text()));
-      await tab.goto(`file://${page}`);
-      expect(await tab.locator('h2').count()).toBeGreaterThan(2);
-      expect(await tab.locator('svg').count()).toBeGreaterThan(0);
-      expect(wrong).toEqual([]);
-    } finally {
-      await run.close();
-      rmSync(folder, { recursive: true });
-    }
-  },
-);
+    tab.on('console', (m) => m.type() === 'error' && wrong.push(m.text()));
+    await tab.goto(`file://${page}`);
+    expect(await tab.locator('h2').count()).toBeGreaterThan(2);
+    expect(await tab.locator('svg').count()).toBeGreaterThan(0);
+    expect(wrong).toEqual([]);
+  } finally {
+    await run.close();
+    rmSync(folder, { recursive: true });
+  }
+});

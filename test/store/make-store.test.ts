@@ -148,8 +148,6 @@ test('a store in use is waited for, as long as asked', async () => {
   await makeStore(path);
   const held = await openStore(path, { mode: 'write' });
   // The same process may not open it in another mode; that is not waited for.
-  const started = performance.now();
-  await expect(openStore(path, { mode: 'read', waitSeconds: 5 })).rejects.toThrow(/another mode/);
-  expect(performance.now() - started).toBeLessThan(4000);
+  await expect(openStore(path, { mode: 'read', waitSeconds: 3600 })).rejects.toThrow(/another mode/);
   held.close();
 });

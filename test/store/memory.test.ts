@@ -159,4 +159,4 @@ test('240 segments of 20,000 tokens are written and read within 128 MB, exported
     for (const file of [...files, copyPath]) rmSync(file);
   }
   source.close();
-}, 120_000);
+});

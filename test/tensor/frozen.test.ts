@@ -14,7 +14,7 @@ describe.each(['onnx', 'onnx-web', 'cpu'] as const)('on %s', (backend) => {
   let tensors: Tensors;
   afterEach(() => tensors.close());
 
-  test('a frozen tensor gives the numbers and the gradients of any other', { timeout: 120_000 }, async () => {
+  test('a frozen tensor gives the numbers and the gradients of any other', async () => {
     tensors = await openTensors({ backend, threads: 1 });
     const cases = fc.tuple(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 4 })).chain(([n, k]) =>
       fc.record({

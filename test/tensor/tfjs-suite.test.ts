@@ -55,7 +55,7 @@ describe(WHOLE ? 'every test of tfjs-core' : 'some tests of tfjs-core', () => {
     const script = await bundle(files, WHOLE ? 'test-whole' : 'test-quick');
     cpu = await runSuite(script, 'cpu');
     onnx = await runSuite(script, 'onnx');
-  }, 600_000);
+  });
 
   test('every one of them passes on the reference backend, so that a failure is ours', () => {
     expect(problems(cpu, 'cpu')).toEqual([]);

@@ -19,9 +19,7 @@ function inUse() {
 }
 
 for (const backend of ['onnx', 'onnx-web'] as const)
-  test(`${backend}: no tensor, graph or byte more after a thousand steps`, { timeout: 300_000 }, async ({
-    skip,
-  }) => {
+  test(`${backend}: no tensor, graph or byte more after a thousand steps`, async ({ skip }) => {
     const tensors = await openTensors({ backend, threads: 1 }).catch((error: Error) => {
       skip(`skipped: ${error.message}`);
       throw error;
@@ -53,9 +51,7 @@ for (const backend of ['onnx', 'onnx-web'] as const)
     }
   });
 
-test('fifty shapes of a batch: graphs stay within the bound, and old ones are compiled again', {
-  timeout: 120_000,
-}, async () => {
+test('fifty shapes of a batch: graphs stay within the bound, and old ones are compiled again', async () => {
   const tensors = await openTensors({ backend: 'onnx', threads: 1, graphs: 8 });
   try {
     const { tf } = tensors;

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { chat } from '../../../src/ingest/formats/chat.ts';
 import type { FormatNote } from '../../../src/ingest/notes.ts';
 import type { Episode } from '../../../src/schema/episode.ts';
+import { cpuSeconds } from '../../helpers/cpu-seconds.ts';
 import { contextOf, episodesOf, readLines, shared } from './context.ts';
 
 async function read(
@@ -184,11 +185,11 @@ test('a hundred thousand calls of one turn are answered at once', async () => {
   const n = 100_000;
   const made = Array.from({ length: n }, (_, k) => call(`t${k % 7}`, k % 3 === 0 ? 'same' : undefined));
   const answers = made.map((c, k) => result(`${k}`, { tool_call_id: c.id, name: `t${k % 7}` }));
-  const start = performance.now();
+  const start = cpuSeconds();
   const record = { messages: [calling(...made), ...answers.reverse()] };
   const [found] = await chat.read(record, contextOf('talk.jsonl'));
   expect(found!.episode.turns[0]!.tool_calls!.filter((c) => c.result !== null).length).toBe(n);
-  expect(performance.now() - start).toBeLessThan(10_000);
+  expect(cpuSeconds() - start).toBeLessThan(10);
 });
 
 const found = (name: string) => join(shared, 'found', name);

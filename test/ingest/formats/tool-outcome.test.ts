@@ -1,6 +1,7 @@
 import { fc } from '@fast-check/vitest';
 import { expect, test } from 'vitest';
 import { failureFlag, toolFailed } from '../../../src/ingest/formats/tool-outcome.ts';
+import { cpuSeconds } from '../../helpers/cpu-seconds.ts';
 
 const says = (text: string) => toolFailed(text, null);
 
@@ -202,7 +203,7 @@ test('any text is judged, in time that grows with its length', () => {
     '[exit code',
     'x: ',
   ];
-  const start = performance.now();
+  const start = cpuSeconds();
   for (const piece of long)
     for (const text of [
       piece.repeat(n / piece.length),
@@ -210,5 +211,5 @@ test('any text is judged, in time that grows with its length', () => {
       `exit ${piece.repeat(n / piece.length)}`,
     ])
       expect([true, false, null]).toContain(says(text));
-  expect(performance.now() - start).toBeLessThan(10_000);
+  expect(cpuSeconds() - start).toBeLessThan(10);
 });
