@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
-import { openStore, type Store, type StoreOptions } from '../store/store.ts';
+import { openStore, type Store } from '../store/store.ts';
 import { isStill } from '../store/store-file.ts';
+import type { StoreOptions } from '../store/store-options.ts';
 import { undoneUnlessWhole } from '../store/whole-file.ts';
 import type { Io } from './command.ts';
 

@@ -46,6 +46,7 @@ const LARGE_VALUES = 32_000_000;
  * An empty result is one chunk of no rows.
  */
 export async function* scan(store: Store, sql: string, parameters?: Parameters): AsyncGenerator<ScanChunk> {
+  requireStore(store);
   for (;;) {
     let handed = 0;
     try {
@@ -59,6 +60,19 @@ export async function* scan(store: Store, sql: string, parameters?: Parameters):
       if (handed > 0 || !(await canTryAgain(store, error))) throw error;
     }
   }
+}
+
+/** A program that passes a path, or forgets to wait for `openStore`, is told so. */
+function requireStore(store: unknown): void {
+  if (typeof (store as Store | undefined)?.assertIdle === 'function') return;
+  const isPromise = store instanceof Promise;
+  throw failure({
+    subject: 'store',
+    wrong: 'is no open store',
+    got: isPromise ? 'a promise of one' : typeof store === 'string' ? `the text "${store}"` : typeof store,
+    expected: 'what `await openStore(path)` gives',
+    exitCode: 2,
+  });
 }
 
 /** After a query that failed for want of memory, where there is more of it now. A failed transaction cannot go on. */
@@ -174,6 +188,7 @@ export async function queryRows(
   sql: string,
   parameters?: Parameters,
 ): Promise<Record<string, unknown>[]> {
+  requireStore(store);
   store.assertIdle('queryRows');
   for (;;)
     try {

@@ -10,32 +10,15 @@ import { makeStore, spillFolder } from './make-store.ts';
 import { fitTexts, type MemoryLimit, sizeText, startLimit } from './memory-limit.ts';
 import { migrate, migrationPath } from './migrate.ts';
 import { isStill, type StoreFile, storeFile } from './store-file.ts';
+import { type OpenOptions, type StoreOptions, storeOptions } from './store-options.ts';
 import { TABLES } from './tables.ts';
-
-export interface StoreOptions {
-  /** 'create' makes the file where there is none; 'write' and 'read' need a store. */
-  readonly mode: 'create' | 'write' | 'read';
-  /**
-   * What the engine may hold before it spills beside the store, "4GB" for instance; that is kept. Default: 512MB to
-   * start with, more where a query needs it, up to three quarters of the memory of the machine or the container.
-   */
-  readonly memoryLimit?: string | undefined;
-  /** Where a limit that may grow starts; default 512MB. */
-  readonly startLimit?: string | undefined;
-  /** Default: as many as there are cores. */
-  readonly threads?: number | undefined;
-  /** How long to wait for a store that another process has open; default 0: it is refused at once. */
-  readonly waitSeconds?: number | undefined;
-  /** Called once where it waits. */
-  readonly onWait?: (() => void) | undefined;
-}
 
 /** An open store: owns the engine and one connection to it. */
 export class Store {
   readonly path: string;
   /** Where it lies; null in memory. */
   readonly file: StoreFile | null;
-  readonly mode: StoreOptions['mode'];
+  readonly mode: OpenOptions['mode'];
   /** Whether opening it made it, and all that it holds by now came through here. */
   readonly made: boolean;
   readonly connection: DuckDBConnection;
@@ -47,7 +30,7 @@ export class Store {
   constructor(
     path: string,
     file: StoreFile | null,
-    mode: StoreOptions['mode'],
+    mode: OpenOptions['mode'],
     instance: DuckDBInstance,
     connection: DuckDBConnection,
     made: boolean,
@@ -88,7 +71,8 @@ export class Store {
  * to be whole or not at all.
  * @throws a failure naming the file: missing, no file, no store, damaged, another version, in use, no permission
  */
-export async function openStore(path: string, options: StoreOptions): Promise<Store> {
+export async function openStore(path: string, given: StoreOptions = {}): Promise<Store> {
+  const options = storeOptions(path, given);
   if (path === ':memory:') return openInMemory(path, options);
   const until = performance.now() + 1000 * (options.waitSeconds ?? 0);
   let made = false;
@@ -117,7 +101,7 @@ export async function openStore(path: string, options: StoreOptions): Promise<St
   }
 }
 
-async function openInMemory(path: string, options: StoreOptions): Promise<Store> {
+async function openInMemory(path: string, options: OpenOptions): Promise<Store> {
   if (options.mode !== 'create')
     throw failure({ subject: path, wrong: `a store in memory cannot be opened to ${options.mode}` });
   const memory = startLimit(options.memoryLimit, options.startLimit);
@@ -134,7 +118,7 @@ async function openInMemory(path: string, options: StoreOptions): Promise<Store>
 async function openFile(
   path: string,
   file: StoreFile,
-  options: StoreOptions,
+  options: OpenOptions,
   made: boolean,
 ): Promise<Store | undefined> {
   const memory = startLimit(options.memoryLimit, options.startLimit);
@@ -169,7 +153,7 @@ async function openFile(
   }
 }
 
-function configOf(options: StoreOptions, memory: MemoryLimit): Record<string, string> {
+function configOf(options: OpenOptions, memory: MemoryLimit): Record<string, string> {
   return {
     access_mode: options.mode === 'read' ? 'READ_ONLY' : 'READ_WRITE',
     memory_limit: sizeText(memory.bytes),
@@ -199,7 +183,7 @@ async function isEmpty(connection: DuckDBConnection): Promise<boolean> {
 async function checkVersion(
   path: string,
   connection: DuckDBConnection,
-  mode: StoreOptions['mode'],
+  mode: OpenOptions['mode'],
 ): Promise<void> {
   const has = await connection.run(
     "SELECT 1 FROM duckdb_columns() WHERE table_name = 'meta' AND column_name IN ('key', 'value')",

@@ -2,8 +2,55 @@ import { failure } from '../../schema/error.ts';
 import type { Columns, EpisodeArrays } from './columns.ts';
 import { ROUNDING } from './weigh.ts';
 
+const NAMES = ['offsets', 'behaviour', 'target', 'rewards', 'clusters', 'q'];
+
+/** Whether the columns are there, each of its type; a plain array or another width would be read wrongly or slowly. */
+function checkKinds(arrays: EpisodeArrays): void {
+  if (typeof arrays !== 'object' || arrays === null)
+    throw failure({
+      subject: 'estimateArrays',
+      wrong: 'is given no columns',
+      got: String(arrays),
+      expected: `an object of ${NAMES.join(', ')}`,
+      exitCode: 2,
+    });
+  const unknown = Object.keys(arrays).find((name) => !NAMES.includes(name));
+  if (unknown !== undefined)
+    throw wrong(unknown, 'is not known', `"${unknown}"`, `some of ${NAMES.join(', ')}`);
+  const { offsets, behaviour, target, rewards, clusters, q } = arrays;
+  const must = (name: string, x: unknown, type: Int32ArrayConstructor | Float64ArrayConstructor): void => {
+    if (!(x instanceof type)) throw wrong(name, 'is of another type', kindOf(x), type.name);
+  };
+  must('offsets', offsets, Int32Array);
+  must('behaviour', behaviour, Float64Array);
+  must('target', target, Float64Array);
+  must('rewards', rewards, Float64Array);
+  if (typeof clusters !== 'object' || clusters === null)
+    throw wrong('clusters', 'is not there', kindOf(clusters), '{ of: Int32Array, count }');
+  must('clusters.of', clusters.of, Int32Array);
+  if (!Number.isSafeInteger(clusters.count) || clusters.count < 1)
+    throw wrong(
+      'clusters.count',
+      'is no number of clusters',
+      String(clusters.count),
+      'a whole number from 1',
+    );
+  if (q === undefined || q === null) return;
+  must('q.logged', q.logged, Float64Array);
+  must('q.v', q.v, Float64Array);
+}
+
+const kindOf = (x: unknown): string =>
+  x === undefined || x === null
+    ? 'nothing'
+    : typeof x === 'object'
+      ? (x.constructor?.name ?? 'plain object')
+      : typeof x;
+
 /** Stages of the longest episode, once the columns are what they are said to be. O(episodes). */
-export function checkArrays({ offsets, behaviour, target, rewards, clusters, q }: EpisodeArrays): number {
+export function checkArrays(arrays: EpisodeArrays): number {
+  checkKinds(arrays);
+  const { offsets, behaviour, target, rewards, clusters, q } = arrays;
   const n = offsets.length - 1;
   if (n < 1)
     throw wrong('offsets', 'holds no episode', `${offsets.length} offsets`, 'one more than episodes');

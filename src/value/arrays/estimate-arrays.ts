@@ -11,10 +11,12 @@
  */
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
+import { z } from 'zod';
 import { studentQuantile } from '../../math/distributions.ts';
 import { type TailIndex, tailIndex } from '../../math/pareto.ts';
 import { mean } from '../../math/statistics.ts';
 import { sum } from '../../math/sum.ts';
+import { parseConfig } from '../../schema/parse-config.ts';
 import { ask } from '../../threads/ask.ts';
 import { workerUrl } from '../../threads/worker-url.ts';
 import { ratioTerms } from '../stream/second-pass.ts';
@@ -46,6 +48,11 @@ export interface ArraySettings {
   readonly threads?: number;
 }
 
+const Settings = z.strictObject({
+  level: z.number().gt(0).lt(1).optional(),
+  threads: z.int().min(1).optional(),
+});
+
 /** Turns below which another thread costs more than it saves. */
 const WORTH_A_THREAD = 3_000_000;
 
@@ -57,8 +64,8 @@ export async function estimateArrays(
   arrays: EpisodeArrays,
   settings: ArraySettings = {},
 ): Promise<ArrayEstimates> {
-  const { level = 0.95 } = settings;
   const stages = checkArrays(arrays);
+  const { level = 0.95, threads: asked } = parseConfig(Settings, settings, 'estimateArrays, settings');
   const { offsets, behaviour, target, rewards, clusters, q = null } = arrays;
   const columns: Columns = {
     offsets,
@@ -70,7 +77,7 @@ export async function estimateArrays(
     q,
   };
   const chunks = chunksOf(offsets);
-  const threads = settings.threads ?? (rewards.length < WORTH_A_THREAD ? 1 : availableParallelism());
+  const threads = asked ?? (rewards.length < WORTH_A_THREAD ? 1 : availableParallelism());
   const several = threads > 1 && inSharedMemory(columns);
   const shared: Shared = {
     columns,
