@@ -6,6 +6,7 @@ import { exportArrow } from '../store/arrow.ts';
 import { engineFailure } from '../store/engine-failure.ts';
 import { exportParquet, SHARD } from '../store/parquet.ts';
 import { placeOf } from '../store/place.ts';
+import { exportScoring } from '../store/scoring.ts';
 import type { Store } from '../store/store.ts';
 import { TABLES, type TableName } from '../store/tables.ts';
 import { folderWrittenWhole, isHalfMoved, isUnfinished } from '../store/whole-file.ts';
@@ -14,16 +15,21 @@ import { type Command, jsonOption, storeOptions } from './command.ts';
 import { openGiven } from './open-store.ts';
 import { claimOutput } from './output-file.ts';
 
-const FORMATS = ['parquet', 'arrow'] as const;
+const FORMATS = ['parquet', 'arrow', 'scoring'] as const;
 type Format = (typeof FORMATS)[number];
 const NAMES = Object.keys(TABLES) as TableName[];
 
 export const exportCommand: Command = {
   name: 'export',
-  summary: 'Writes tables of a store to Parquet or Arrow files.',
+  summary: 'Writes tables of a store to Parquet or Arrow files, or contexts and actions for a scorer.',
   options: {
     ...storeOptions,
-    to: { type: 'string', value: 'FORMAT', help: FORMATS.join(' or '), required: true },
+    to: {
+      type: 'string',
+      value: 'FORMAT',
+      help: 'parquet or arrow; scoring: JSON Lines of contexts and actions, for log-probabilities of another policy',
+      required: true,
+    },
     table: { type: 'string', value: 'NAME', help: `${NAMES.join(', ')} or all`, default: 'all' },
     out: { type: 'string', value: 'PATH', help: 'the file; of all tables, the folder', required: true },
     shards: {
@@ -38,6 +44,7 @@ export const exportCommand: Command = {
     'turnwise export --store runs.duckdb --to parquet --out runs-parquet',
     'turnwise export --store runs.duckdb --to arrow --table turns --out turns.arrow',
     'turnwise export --store runs.duckdb --to parquet --table turns --shards 16 --out turns',
+    'turnwise export --store runs.duckdb --to scoring --out scoring.jsonl',
   ],
   undone: true,
   async run(values, _, io) {
@@ -52,16 +59,25 @@ export const exportCommand: Command = {
         expected: '--to parquet and one table',
         exitCode: 2,
       });
-    const targets =
-      table === 'all'
-        ? NAMES.map((name) => ({ name, path: join(out, `${name}.${format}`) }))
-        : [{ name: table, path: out }];
+    const targets: { readonly name: TableName | 'scoring'; readonly path: string }[] =
+      format === 'scoring'
+        ? [{ name: 'scoring', path: out }]
+        : table === 'all'
+          ? NAMES.map((name) => ({ name, path: join(out, `${name}.${format}`) }))
+          : [{ name: table, path: out }];
     const force = values.force === true;
+    if (format === 'scoring' && table !== 'all')
+      throw failure({
+        subject: '--table',
+        wrong: 'does not go with --to scoring, which is made of several tables',
+        exitCode: 2,
+      });
+    const isFolderOfTables = table === 'all' && format !== 'scoring';
     const store = await openGiven(values, 'read');
     try {
-      if (table === 'all' && existsSync(out) && !isFolder(out))
+      if (isFolderOfTables && existsSync(out) && !isFolder(out))
         throw failure({ subject: out, wrong: 'is a file', fix: 'Of all tables, --out names a folder.' });
-      const isOneFile = table !== 'all' && shards === undefined;
+      const isOneFile = !isFolderOfTables && shards === undefined;
       const left = isOneFile ? [] : heldBy(out).filter(isUnfinished);
       for (const { path } of targets) {
         if (!isFolder(path)) claimOutput(path, force, [store.path]);
@@ -77,7 +93,7 @@ export const exportCommand: Command = {
         }
       };
       // All tables or none: half of a store would read back as one.
-      if (table === 'all') await wholeFolder(out, writeTo);
+      if (isFolderOfTables) await wholeFolder(out, writeTo);
       else await writeTo(null);
       const result: Exported = { format, files };
       if (values.json) io.out(`${JSON.stringify(result)}\n`);
@@ -93,12 +109,13 @@ export const exportCommand: Command = {
 
 function write(
   store: Store,
-  table: TableName,
+  table: TableName | 'scoring',
   path: string,
   format: Format,
   shards: number | undefined,
   replace: boolean,
 ) {
+  if (table === 'scoring') return exportScoring(store, path, { replace });
   return format === 'arrow'
     ? exportArrow(store, table, path, { replace })
     : exportParquet(store, table, path, { shards, replace });
