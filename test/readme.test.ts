@@ -10,14 +10,15 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { commands } from '../src/cli/commands.ts';
 import * as turnwise from '../src/index.ts';
 import { PolicyFile } from '../src/policy/policy-file.ts';
 import { AuditConfig } from '../src/schema/audit-config.ts';
 import { Episode } from '../src/schema/episode.ts';
 import { Score } from '../src/schema/score.ts';
-import { simulateToolAgent } from '../src/simulate/tool-agent.ts';
+import { queryRows } from '../src/store/query.ts';
+import { openStore } from '../src/store/store.ts';
 import { TABLES } from '../src/store/tables.ts';
 
 const root = resolve(import.meta.dirname, '..');
@@ -75,21 +76,67 @@ test('the TypeScript example type-checks under strict, against the source', () =
   expect(() => said()).toThrow();
 });
 
-test('… and runs as README says, saved as example.mjs beside a log and a policy', () => {
-  const lines = (['agent-v3', 'agent-v4'] as const).flatMap((policy, seed) =>
-    [...simulateToolAgent({ episodes: 1000, tasks: 200, seed, policy: 'behaviour', starts: 'halves' })].map(
-      (e) => JSON.stringify({ ...e, policy, episode_id: `${policy}-${e.episode_id}` }),
-    ),
-  );
-  writeFileSync(join(folder, 'runs.jsonl'), `${lines.join('\n')}\n`);
-  const policy = readFileSync(resolve(root, 'datasets/tool-agent/soft.policy.json'));
-  writeFileSync(join(folder, 'candidate.policy.json'), policy);
-  writeFileSync(join(folder, 'example.mjs'), blocks('ts')[0]!);
-  mkdirSync(join(folder, 'node_modules'));
-  symlinkSync(root, join(folder, 'node_modules/turnwise'));
-  expect(readme).toContain('`node example.mjs`');
-  const out = execFileSync(process.execPath, ['example.mjs'], { cwd: folder, encoding: 'utf8' });
-  expect(out).toMatch(/\n(supported|weak) WIS 0\.\d+ 0\.\d+\n/);
+describe('every snippet runs as pasted, on the bundled data', () => {
+  // A checkout of its own, so that nothing is written into this one.
+  const checkout = join(folder, 'checkout');
+  const turnwise = resolve(root, 'dist/cli/main.js');
+  beforeAll(() => {
+    mkdirSync(join(checkout, 'node_modules'), { recursive: true });
+    symlinkSync(root, join(checkout, 'node_modules/turnwise'));
+    for (const name of ['datasets', 'examples']) symlinkSync(resolve(root, name), join(checkout, name));
+  });
+  const run = (command: string, args: readonly string[]) =>
+    execFileSync(command, args, { cwd: checkout, encoding: 'utf8', stdio: 'pipe' });
+  /** Words of a line of a shell, without its comment. */
+  const words = (line: string) =>
+    line
+      .replace(/\s+#.*$/, '')
+      .trim()
+      .split(/\s+/);
+
+  test('SQL, and the commands in their order', async () => {
+    const store = await openStore(':memory:');
+    for (const sql of blocks('sql')) {
+      const here = sql.replaceAll("'examples/", `'${checkout}/examples/`).replace(/TO '/, `TO '${checkout}/`);
+      await store.connection.run(here);
+    }
+    store.close();
+    const lines = blocks('sh').flatMap((block) => block.trim().split('\n'));
+    const own = lines.filter((line) => line.startsWith('npx turnwise ') && !line.includes('devices'));
+    expect(own.length).toBeGreaterThan(10);
+    for (const line of own) {
+      const [, , ...args] = words(line);
+      expect(() => run(process.execPath, [turnwise, ...args]), line).not.toThrow();
+    }
+    // What else a shell is told to do is installed or run by tests of its own.
+    const others = lines.filter((line) => !line.startsWith('npx turnwise '));
+    for (const line of others)
+      expect(line).toMatch(/^(npm ci && npm run demo|npm cit|pip install|npm run node-gpu)/);
+  });
+
+  test('the table of turns becomes the episodes it holds', async () => {
+    const store = await openStore(join(checkout, 'csv-runs.duckdb'));
+    const rows = readFileSync(resolve(root, 'examples/runs.csv'), 'utf8').trimEnd().split('\n').slice(1);
+    const runs = new Set(rows.map((row) => row.split(',')[0]));
+    expect(
+      await queryRows(
+        store,
+        'SELECT count(*)::INTEGER AS episodes, sum(n_turns)::INTEGER AS turns FROM episodes',
+      ),
+    ).toEqual([{ episodes: runs.size, turns: rows.length }]);
+    store.close();
+  });
+
+  test('TypeScript', () => {
+    expect(readme).toContain('`node example.mjs`');
+    const [example, tensors] = blocks('ts');
+    writeFileSync(join(checkout, 'example.mjs'), example!);
+    const out = run(process.execPath, ['example.mjs']);
+    expect(out).toMatch(/\n(supported|weak) WIS 0\.\d+ 0\.\d+\n/);
+    writeFileSync(join(checkout, 'tensors.mjs'), tensors!);
+    run(process.execPath, ['tensors.mjs']);
+    expect(blocks('ts')).toHaveLength(2);
+  });
 });
 
 /** Rows of the table whose first column is `code`, of the audit's reasons. */
