@@ -1,8 +1,6 @@
 import { parseArgs } from 'node:util';
+import { evidenceOf } from '../src/audit/audit.ts';
 import { reasonsAgainst } from '../src/audit/reasons.ts';
-import { stageTable } from '../src/diagnostics/stages.ts';
-import { unsupportedMass } from '../src/diagnostics/unsupported-mass.ts';
-import { weightSummary } from '../src/diagnostics/weight-summary.ts';
 import { binomialCdf } from '../src/math/distributions.ts';
 import { AuditConfig } from '../src/schema/audit-config.ts';
 import type { Estimate } from '../src/schema/estimate.ts';
@@ -10,7 +8,6 @@ import { EvaluationConfig } from '../src/schema/evaluation.ts';
 import { toolAgentExact } from '../src/simulate/tool-agent-exact.ts';
 import { TOOL_AGENT_POLICIES, type ToolAgentPolicy } from '../src/simulate/tool-agent-law.ts';
 import { estimators } from '../src/value/estimators.ts';
-import { evaluate } from '../src/value/evaluate.ts';
 import { withIntervals } from '../src/value/intervals/intervals.ts';
 import { stageSums } from '../src/weights/carried.ts';
 import { type EpisodeWeights, episodeWeights } from '../src/weights/episode-weights.ts';
@@ -145,12 +142,9 @@ function judged(
   w: EpisodeWeights,
   config: AuditConfig,
 ): { estimates: readonly Estimate[]; verdict: Verdict } {
-  const evaluation = evaluate(ratios, { level: LEVEL }, w);
-  const { summary, byTurn } = unsupportedMass(ratios, w);
-  const reasons = reasonsAgainst(
-    { ratios, evaluation, stages: stageTable(w, byTurn), weights: weightSummary(w), unsupported: summary },
-    config,
-  );
+  const evidence = evidenceOf(ratios, w, config);
+  const { evaluation } = evidence;
+  const reasons = reasonsAgainst(evidence, config);
   const refused = reasons.some((r) => r.verdict === 'refused');
   return {
     estimates: evaluation.estimates,

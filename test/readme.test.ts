@@ -176,7 +176,7 @@ test('… with thresholds by their names and their defaults', () => {
   expect(named.length).toBeGreaterThan(15);
   for (const [name, value] of named) expect([name, defaults[name as string]]).toEqual([name, value]);
   const thresholds = Object.keys(defaults).filter((name) =>
-    /^(min|max|weak)(?!Weight)|^meanWeightZ|^turnShare/.test(name),
+    /^(min|max|weak)(?!Weight)|^meanWeightZ|^turnShare|^propensityAlpha/.test(name),
   );
   expect(new Set(named.map(([name]) => name))).toEqual(new Set(thresholds));
 });

@@ -20,7 +20,7 @@ import { abortedRewardsIn } from '../weights/aborted-rewards.ts';
 import type { LogRatios } from '../weights/ratios.ts';
 import { actedPolicies } from '../weights/scores.ts';
 import { episodeList } from '../weights/stream/episode-list.ts';
-import type { TargetPlan } from '../weights/stream/plan.ts';
+import { loggedClasses, type TargetPlan } from '../weights/stream/plan.ts';
 import {
   coverageOf,
   sourcesWithout,
@@ -152,13 +152,16 @@ function auditOf(
   if (terms === null) return nothingLeft(ratios, settings, behaviour);
   const scanned = scannedTarget(list, rows, place, state, terms, settings.discount);
   const evaluation = streamEvaluation(ratios, scanned, evaluationConfig(settings));
-  const unsupported = unsupportedOfCells(plan, state.cells, state.stages.episodes, state.stages.stages);
+  const unsupported = unsupportedOfCells(plan, state.cells, scanned.weights);
   const evidence: Evidence = {
     ratios,
     evaluation,
     stages: streamStages(state, scanned.sums, unsupported.byTurn),
     weights: weightSummary(scanned.weights),
     unsupported: unsupported.summary,
+    taskRules: unsupported.taskRules,
+    propensities: state.propensities,
+    actionClasses: loggedClasses(plan),
   };
   const reasons = reasonsAgainst(evidence, settings);
   const verdict = verdictOf(reasons);

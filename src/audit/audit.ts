@@ -1,4 +1,5 @@
 import { type DiagnoseOptions, diagnose } from '../diagnostics/diagnose.ts';
+import { propensitySums } from '../diagnostics/propensity-turns.ts';
 import { stageTable } from '../diagnostics/stages.ts';
 import { unsupportedMass } from '../diagnostics/unsupported-mass.ts';
 import { weightSummary } from '../diagnostics/weight-summary.ts';
@@ -9,11 +10,11 @@ import { EvaluationConfig } from '../schema/evaluation.ts';
 import { parseConfig } from '../schema/parse-config.ts';
 import { evaluate } from '../value/evaluate.ts';
 import { behaviourCoverage } from '../weights/behaviour-coverage.ts';
-import { episodeWeights } from '../weights/episode-weights.ts';
+import { type EpisodeWeights, episodeWeights } from '../weights/episode-weights.ts';
 import type { LogRatios } from '../weights/ratios.ts';
 import { actingPolicies, behaviourMix } from './behaviour-mix.ts';
 import { permitIntervals } from './permit-intervals.ts';
-import { reasonsAgainst } from './reasons.ts';
+import { type Evidence, reasonsAgainst } from './reasons.ts';
 import { whatNext } from './what-next.ts';
 
 /**
@@ -29,15 +30,8 @@ export function audit(
   const settings = parseConfig(AuditConfig, config, 'audit settings');
   const w = episodeWeights(ratios, settings.discount);
   if (w.n === 0) return nothingLeft(ratios, settings);
-  const evaluation = evaluate(ratios, evaluationConfig(settings), w);
-  const unsupported = unsupportedMass(ratios, w);
-  const evidence = {
-    ratios,
-    evaluation,
-    stages: stageTable(w, unsupported.byTurn),
-    weights: weightSummary(w),
-    unsupported: unsupported.summary,
-  };
+  const evidence = evidenceOf(ratios, w, settings);
+  const { evaluation } = evidence;
   const reasons = reasonsAgainst(evidence, settings);
   const verdict = verdictOf(reasons);
   return {
@@ -47,7 +41,7 @@ export function audit(
     reasons,
     next: whatNext(reasons, evidence, settings),
     usableHorizon: usableHorizon(evidence.stages, settings),
-    stages: evidence.stages,
+    stages: [...evidence.stages],
     weights: evidence.weights,
     unsupported: evidence.unsupported,
     evaluation: permitIntervals(evaluation, verdict),
@@ -55,6 +49,21 @@ export function audit(
     behaviour: behaviourCoverage(ratios.trajectories),
     warnings: [...evaluation.warnings, ...behaviourMix(actingPolicies(ratios.trajectories))],
     config: settings,
+  };
+}
+
+/** What a verdict rests on, of loaded logs. O(turns + n log n). */
+export function evidenceOf(ratios: LogRatios, w: EpisodeWeights, settings: AuditConfig): Evidence {
+  const unsupported = unsupportedMass(ratios, w);
+  return {
+    ratios,
+    evaluation: evaluate(ratios, evaluationConfig(settings), w),
+    stages: stageTable(w, unsupported.byTurn),
+    weights: weightSummary(w),
+    unsupported: unsupported.summary,
+    taskRules: unsupported.taskRules,
+    propensities: propensitySums(ratios, w),
+    actionClasses: w.trajectories.turns.actionClass.values,
   };
 }
 

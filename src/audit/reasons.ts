@@ -1,3 +1,5 @@
+import type { PropensityCells } from '../diagnostics/propensity-cells.ts';
+import type { TaskRules } from '../diagnostics/unsupported-split.ts';
 import type { Reason, Stage, UnsupportedMass, WeightSummary } from '../schema/audit.ts';
 import type { AuditConfig } from '../schema/audit-config.ts';
 import type { Evaluation } from '../schema/evaluation.ts';
@@ -6,6 +8,8 @@ import type { LogRatios } from '../weights/ratios.ts';
 import { countWords, numberWords, shareWords } from '../weights/words.ts';
 import { withoutError } from './errors-missing.ts';
 import { worstMeanWeight } from './mean-weight-test.ts';
+import { propensitiesContradicted } from './propensities-contradicted.ts';
+import { rulesNameTasks } from './rules-name-tasks.ts';
 import { shareInWords } from './target-share.ts';
 import { unknownReturns } from './unknown-returns.ts';
 
@@ -15,6 +19,12 @@ export interface Evidence {
   readonly stages: readonly Stage[];
   readonly weights: WeightSummary;
   readonly unsupported: UnsupportedMass;
+  /** Of a policy file; absent or null: not one. */
+  readonly taskRules?: TaskRules | null;
+  /** Sums by cell of the logged propensities; absent: not looked at. */
+  readonly propensities?: PropensityCells;
+  /** Names of the classes of the logs. */
+  readonly actionClasses: readonly string[];
 }
 
 /** What looks for reasons, each a family of its own. */
@@ -23,6 +33,8 @@ const FAMILIES: readonly ((evidence: Evidence, config: AuditConfig) => Reason[])
   weaknesses,
   ({ evaluation }, config) => unknownReturns(evaluation.episodes, config),
   withoutError,
+  propensitiesContradicted,
+  rulesNameTasks,
 ];
 
 /** Everything that speaks against trusting the evaluation, refusals first. */
@@ -81,6 +93,13 @@ function refusals(
     );
   if (unsupported.mass !== null && unsupported.mass > c.maxUnsupported)
     refuse('unsupported-mass', unsupportedWords(unsupported, stages), unsupported.mass, c.maxUnsupported);
+  if (unsupported.open?.beyondChance)
+    refuse(
+      'unlogged-beyond-chance',
+      `the target takes actions not logged where it takes them ${times(unsupported.open.mass, stages)}, where the propensities explain ${unsupported.open.expected.toPrecision(2)}: some of them do not occur there`,
+      unsupported.open.mass,
+      unsupported.open.expected,
+    );
   for (const { code, message } of evaluation.warnings)
     if (code === 'bounds-contradict') refuse(code, message, null, null);
   return out;
@@ -136,6 +155,13 @@ function weaknesses(
     unsupported.mass <= c.maxUnsupported
   )
     weak('unsupported-mass', unsupportedWords(unsupported, stages), unsupported.mass, c.weakUnsupported);
+  if (unsupported.open !== null && unsupported.open.bound > c.weakOpen)
+    weak(
+      'unlogged-mass',
+      `the target takes actions not logged where it takes them ${times(unsupported.open.mass, stages)}; they may all occur, but the mean weight leaves room for ${unsupported.open.bound.toPrecision(2)} that do not`,
+      unsupported.open.bound,
+      c.weakOpen,
+    );
   if (!ratios.held.known)
     weak('trained-on-unknown', 'whether the target was trained on these logs is not known', null, null);
   for (const { message } of classesNotLogged(ratios, unsupported, c, 'weak'))
@@ -183,13 +209,13 @@ function classesNotLogged(
 
 /** A mass beyond the number of turns is no count: the weights before are wrong. */
 function unsupportedWords(unsupported: UnsupportedMass, stages: readonly Stage[]): string {
-  const mass = unsupported.mass!;
-  const times =
-    mass > stages.length
-      ? `more often than there are turns (${stages.length})`
-      : `${mass.toPrecision(2)} times per episode`;
-  return `the target takes actions that the logs never show there ${times}, mostly ${firstCell(unsupported)}`;
+  return `the target takes actions that the logs never show there ${times(unsupported.mass!, stages)}, mostly ${firstCell(unsupported)}`;
 }
+
+const times = (mass: number, stages: readonly Stage[]): string =>
+  mass > stages.length
+    ? `more often than there are turns (${stages.length})`
+    : `${mass.toPrecision(2)} times per episode`;
 
 function firstCell({ cells: [first] }: UnsupportedMass): string {
   return first === undefined ? '' : `${first.actions.join(', ')} in ${first.cell}`;

@@ -59,6 +59,16 @@ export function whatNext(
         .map((x) => `${x.actions.join(' or ')} in ${x.cell}`)
         .join('; ')}: explored with probability 0.1 or more it becomes evaluable.`,
     );
+  if (has('rules-name-tasks'))
+    out.push(
+      'Say in `trained_on` which tasks or sources the rules were chosen on, so that those are left out, or log tasks they have not seen.',
+    );
+  if (has('propensities-contradicted'))
+    out.push(
+      'Log the probability with which the action was really drawn, at the turn itself and after temperature, filters and fallbacks; and keep rollouts that failed.',
+    );
+  if (has('unlogged-mass', 'unlogged-beyond-chance'))
+    out.push('Make the cells of the policy coarser, or log more rollouts in each of them.');
   if (has('mean-weight', 'bounds-contradict'))
     out.push(
       'Check the logged propensities: re-score the behaviour through the path that scored the target; ratios must come out at 1. If they do, the logs lack paths of the target.',

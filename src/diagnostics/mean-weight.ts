@@ -85,6 +85,32 @@ export function zOfMean(mean: number, se: number): number {
   return se > 1e-9 * Math.abs(mean) && se > 1e-6 * Math.abs(mean - 1) ? (mean - 1) / se : Number.NaN;
 }
 
+/** Mean of the final weights and its CR1 error over tasks. O(n). */
+export function meanWeightOf({ n, logWeight, clusters }: EpisodeWeights): { mean: number; se: number } {
+  const K = clusters.count;
+  const sums = new Float64Array(K);
+  const sizes = new Float64Array(K);
+  let total = 0;
+  for (let i = 0; i < n; i++) {
+    const w = Math.exp(logWeight[i]!);
+    total += w;
+    sums[clusters.of[i]!] = sums[clusters.of[i]!]! + w;
+    sizes[clusters.of[i]!] = sizes[clusters.of[i]!]! + 1;
+  }
+  const mean = total / n;
+  const spread = sums.reduce((s, x, c) => s + (x - sizes[c]! * mean) ** 2, 0);
+  return { mean, se: K < 2 ? Number.NaN : Math.sqrt((K / (K - 1)) * spread) / n };
+}
+
+/** m₃/m₂^{3/2} of n values from their power sums, whatever scale they share; NaN where they are alike. */
+export function skewnessOf(n: number, sum: number, squares: number, cubes: number): number {
+  const mean = sum / n;
+  const second = squares / n - mean * mean;
+  // A spread below what the sums can hold is none.
+  if (!(second > 1e-12 * mean * mean)) return Number.NaN;
+  return (cubes / n - 3 * mean * (squares / n) + 2 * mean ** 3) / second ** 1.5;
+}
+
 type Triple = [Float64Array, Float64Array, Float64Array];
 
 /** Rows in the order of their cluster (a counting sort). */

@@ -2,7 +2,7 @@ import type { Stage } from '../schema/audit.ts';
 import { type StageSums, stageSums } from '../weights/carried.ts';
 import type { EpisodeWeights } from '../weights/episode-weights.ts';
 import { stageConcentrations } from './concentration.ts';
-import { meanWeights, zOfMean } from './mean-weight.ts';
+import { meanWeights, skewnessOf, zOfMean } from './mean-weight.ts';
 
 /** Chance of leaving the logs at each turn, [stages]; null where the target does not say. */
 type UnsupportedByTurn = Float64Array | null;
@@ -28,6 +28,7 @@ export function stageTable(
     meanWeight: finite(mean[t]!),
     meanWeightSe: finite(se[t]!),
     z: finite(zOfMean(mean[t]!, se[t]!)),
+    skewness: finite(skewnessOf(w.n, sums.carriedSum[t]!, sums.carriedSquares[t]!, sums.carriedCubes[t]!)),
     ...concentrated[t]!,
     unsupported: unsupported?.[t] ?? null,
   }));

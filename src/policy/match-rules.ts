@@ -56,6 +56,10 @@ export function matchRules(t: Trajectories, file: PolicyFile): RuleMatch {
   return { rule, cell, cells };
 }
 
+/** Whether a rule looks at which task it is. */
+export const namesTasks = ({ rules }: PolicyFile, rule: number): boolean =>
+  Object.hasOwn(rules[rule]!.when, 'task_id');
+
 /** Rows of the turns of the view, episode by episode. */
 function rowsOf({ index, episodeOffsets: at }: Trajectories): Int32Array {
   let n = 0;

@@ -64,7 +64,15 @@ export const AuditConfig = EvaluationConfig.extend({
     .min(0)
     .default(3)
     .describe(
-      'Refused beyond. The mean weight is 1 when propensities are right and support is complete; by chance it is three standard errors off in 0.3 % of audits.',
+      'Refused beyond. The mean weight is 1 when propensities are right and support is complete. In standard errors after Hall’s transformation, since weights are skewed: right logs are refused in about 0.3 % of audits, without it in up to 7 %.',
+    ),
+  propensityAlpha: z
+    .number()
+    .gt(0)
+    .max(0.05)
+    .default(0.005)
+    .describe(
+      'Refused where the logged actions are less likely than this under the logged propensities, whatever the target: an e-value by cell of the state (turn, last action, rule, feature, task) beyond its inverse, so that right propensities are refused in at most this share of audits.',
     ),
   maxUnsupported: z
     .number()
@@ -80,6 +88,22 @@ export const AuditConfig = EvaluationConfig.extend({
     .max(1)
     .default(0)
     .describe('Weak beyond. Any unsupported mass is a bias that no standard error shows.'),
+  weakOpen: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.1)
+    .describe(
+      'Weak beyond: the upper 95 % limit of the chance that the target leaves the logs in cells too small to tell, from the mean weight; the value may be off by that share of the return range.',
+    ),
+  weakTaskRules: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.1)
+    .describe(
+      'Weak beyond this share of the target’s turns under rules that name tasks, or in cells of one logged task each, unless `trained_on` lists what it was trained on: rules chosen on these very logs look better than they are, and nothing else shows it.',
+    ),
   weakLargestShare: z
     .number()
     .min(0)

@@ -38,6 +38,10 @@ export const Stage = z.strictObject({
   meanWeight: z.number().nullable().describe('Of the carried weights; 1 when all is well.'),
   meanWeightSe: z.number().nullable().describe('CR1 over tasks.'),
   z: z.number().nullable().describe('(mean − 1)/SE; null without spread.'),
+  skewness: z
+    .number()
+    .nullable()
+    .describe('Of the carried weights, over episodes (m₃/m₂^{3/2}); null without spread.'),
   largestShare: z.number().describe('Of the total carried weight, on one episode.'),
   topPercentShare: z.number().describe('Of the total carried weight, on the ⌈n/100⌉ heaviest episodes.'),
   kHat: z.number().nullable().describe('Pareto tail index of the carried weights.'),
@@ -77,18 +81,38 @@ export const UnsupportedMass = z.strictObject({
     .number()
     .nullable()
     .describe(
-      'Expected number of times per episode that the target takes an action the logs never show there.',
+      'Expected number of times per episode that the target takes an action that the logs never show there and, by their propensities, cannot show.',
     ),
   reason: z.string().nullable().describe('Why it is null.'),
   cells: z
     .array(
       z.strictObject({
         cell: z.string(),
-        actions: z.array(z.string()).describe('Given probability by the target, never logged in this cell.'),
+        actions: z
+          .array(z.string())
+          .describe('Given probability by the target, impossible in this cell by the logs.'),
         mass: z.number(),
       }),
     )
     .describe('The heaviest first.'),
+  open: z
+    .strictObject({
+      mass: z
+        .number()
+        .describe('The same of actions that could have been logged there and by chance were not.'),
+      expected: z
+        .number()
+        .describe('As much of it as chance leaves: Σ of the mass times (1 − b)ⁿ over actions and cells.'),
+      excess: z.number().nullable().describe('(mass − expected) in standard errors.'),
+      beyondChance: z.boolean().describe('Whether that is above 3.'),
+      bound: z
+        .number()
+        .describe(
+          'Upper 95 % limit of what of it is truly unsupported: 1 − mean weight + 1.645 SE, at most `mass`.',
+        ),
+    })
+    .nullable()
+    .describe('null where `mass` is.'),
 });
 export type UnsupportedMass = z.infer<typeof UnsupportedMass>;
 

@@ -1,5 +1,5 @@
 import { classesNotLogged } from '../policy/classes-not-logged.ts';
-import { matchRules } from '../policy/match-rules.ts';
+import { matchRules, namesTasks } from '../policy/match-rules.ts';
 import type { PolicyFile } from '../policy/policy-file.ts';
 import { unmatchedRules } from '../policy/rules-unmatched.ts';
 import { failure } from '../schema/error.ts';
@@ -73,6 +73,13 @@ export function logRatiosFromPolicyFile(
       ...warnings,
       ...noticed,
     ],
-    table: { cell, cells: cells.map((c) => c.name), classes, probabilities },
+    table: {
+      cell,
+      rule,
+      cells: cells.map((c) => c.name),
+      cellOfTask: Uint8Array.from(cells, (c) => (namesTasks(file, c.rule) ? 1 : 0)),
+      classes,
+      probabilities,
+    },
   };
 }

@@ -32,7 +32,11 @@ export interface LogRatios {
 /** π(· | cell) of a declared tabular target on the logged turns. */
 export interface TargetTable {
   readonly cell: Int32Array; // [S], −1 outside the view
+  /** [S] the rule of the policy file that applies, −1 outside the view; absent: not from a file. */
+  readonly rule?: Int32Array;
   readonly cells: readonly string[];
+  /** [cells] 1: the rule names tasks; absent: none does. */
+  readonly cellOfTask?: Uint8Array;
   readonly classes: readonly string[]; // those of the logs, then those only the target names
   readonly probabilities: Float64Array; // [cells × classes]
 }

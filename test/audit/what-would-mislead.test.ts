@@ -17,7 +17,7 @@ import type { Audit, Stage } from '../../src/schema/audit.ts';
 import { episodeWeights } from '../../src/weights/episode-weights.ts';
 import { labelEstimated, withEstimatedPropensities } from '../../src/weights/estimated-propensities.ts';
 import { logRatiosFromPolicyFile } from '../../src/weights/from-policy-file.ts';
-import { policyFile, simulated, trajectoriesOf, uniform } from '../helpers/agent-turns.ts';
+import { policyFile, simulated, trajectoriesOf } from '../helpers/agent-turns.ts';
 import { plant, storeOf } from '../helpers/store.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'turnwise-mislead-'));
@@ -29,7 +29,8 @@ const onlyA = checkPolicyFile({ policy: 'a', trained_on: 'none', rules: [{ proba
 test('saturated estimated propensities: a mean weight of exactly 1 and a fine ESS around a wrong value', () => {
   // What the behaviour saw and the log has not: h, a coin. It takes a with .8 where h is heads and .2 where it is
   // tails, and heads pays 1 whatever is done. Every policy is worth ½.
-  const u = uniform(3);
+  const rng = random(3, 'skewed');
+  const u = (): number => (rng.next() >>> 0) / 2 ** 32;
   const rows = Array.from({ length: 1000 }, (_, i) => ({
     heads: i % 2 === 0,
     a: i % 2 === 0 ? i % 10 !== 0 : i % 10 === 1,
@@ -69,7 +70,7 @@ test('saturated estimated propensities: a mean weight of exactly 1 and a fine ES
   expect(of(a, 'WIS').interval!.method).toMatch(/coverage not claimed/);
 });
 
-test('the mean weight is refused beyond the t quantile of its chance, raised for the turns before the last', () => {
+test('the mean weight is refused where both errors say so, beyond t quantiles raised for the turns before the last', () => {
   // Two degrees of freedom: t(p) = (2p − 1)/√(2p(1 − p)), 4.3027 at .975 and 9.9248 at 1 − .025/5.
   const t2 = (p: number) => (2 * p - 1) / Math.sqrt(2 * p * (1 - p));
   const found = (turn: number, z: number) => {
@@ -78,14 +79,55 @@ test('the mean weight is refused beyond the t quantile of its chance, raised for
       meanWeight: k === turn ? 1.2 : 1,
       z: k === turn ? z : 0,
       largestShare: 0.1,
-      essCarried: 50,
+      // Over episodes the mean is 16.6 errors from 1; the clustered z decides.
+      essCarried: 99,
+      skewness: 0,
     })) as Stage[];
     return worstMeanWeight(stages, 100, 3, 1.959963984540054);
   };
   expect(found(4, t2(0.975) - 1e-6)).toBeNull();
-  expect(found(4, -t2(0.975) - 1e-6)).toMatchObject({ turn: 4, limit: expect.closeTo(t2(0.975), 8) });
+  expect(found(4, -t2(0.975) - 1e-6)).toMatchObject({ turn: 4, limit: expect.closeTo(1.984217, 5) }); // t(99)
   expect(found(1, t2(0.995) - 1e-6)).toBeNull();
-  expect(found(1, t2(0.995) + 1e-6)).toMatchObject({ turn: 1, limit: expect.closeTo(t2(0.995), 8) });
+  expect(found(1, t2(0.995) + 1e-6)).toMatchObject({ turn: 1, limit: expect.closeTo(2.626405, 5) });
+});
+
+/** One turn of n episodes, each a task of its own, with these weights. */
+function turnOf(weights: readonly number[]): Stage {
+  const n = weights.length;
+  const power = (k: number) => weights.reduce((sum, w) => sum + w ** k, 0) / n;
+  const [mean, second] = [power(1), power(2) - power(1) ** 2];
+  const skewness = (power(3) - 3 * mean * power(2) + 2 * mean ** 3) / second ** 1.5;
+  const z = (mean - 1) / Math.sqrt(second / (n - 1));
+  const essCarried = (n * mean * mean) / power(2);
+  return { turn: 0, meanWeight: mean, z, skewness, largestShare: 0.1, essCarried } as Stage;
+}
+
+test('right logs with skewed weights are refused no more often than the limit says', () => {
+  // An action of propensity .02 taken by the target with .2: weights 10 and .816, skewness 6.9, 600 episodes.
+  const rng = random(3, 'skewed');
+  const u = (): number => (rng.next() >>> 0) / 2 ** 32;
+  const sets = 4000;
+  let [fired, uncorrected] = [0, 0];
+  for (let k = 0; k < sets; k++) {
+    const stage = turnOf(Array.from({ length: 600 }, () => (u() < 0.02 ? 10 : 0.8 / 0.98)));
+    if (worstMeanWeight([stage], 600, 600, 3)) fired++;
+    if (Math.abs(stage.z!) > 3) uncorrected++;
+  }
+  expect(fired / sets).toBeLessThan(0.0027 + 3 * Math.sqrt(0.0027 / sets));
+  expect(uncorrected / sets).toBeGreaterThan(0.01);
+  // Twice the propensity that was logged, or half of it: the mean weight is 1.184 or .908.
+  for (const [truly, n] of [
+    [0.04, 2000],
+    [0.01, 4000],
+  ] as const) {
+    let found = 0;
+    for (let k = 0; k < 200; k++)
+      if (
+        worstMeanWeight([turnOf(Array.from({ length: n }, () => (u() < truly ? 10 : 0.8 / 0.98)))], n, n, 3)
+      )
+        found++;
+    expect(found).toBeGreaterThan(190);
+  }
 });
 
 test('it fires by chance at that rate, when nothing is wrong', () => {

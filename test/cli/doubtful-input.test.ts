@@ -55,7 +55,7 @@ test('rewards of aborted episodes are not used, and both paths say whose', async
 });
 
 test('a constant propensity holds the verdict at weak', async () => {
-  // ½ at every turn, where it was ½ and then ¼. This target's weights have mean 1 all the same: nothing else shows it.
+  // ½ at every turn, where it was ½ and then ¼. This target's weights have mean 1 all the same: the actions show it.
   const onlyA = {
     ...candidate,
     rules: [{ when: { turn: 0 }, probabilities: { a: 1 } }, { probabilities: { a: 0.5, b: 0.5 } }],
@@ -68,6 +68,7 @@ test('a constant propensity holds the verdict at weak', async () => {
   }));
   // Every task then adds the same, so that the error is 0 as well.
   expect(await reasons({ episodes: filled, file: onlyA })).toEqual([
+    'refused propensities-contradicted',
     'weak constant-propensity',
     'weak no-standard-error',
   ]);
@@ -113,7 +114,7 @@ test('… a doubly robust one too, where it has an interval', () => {
     const estimates = evaluation!.estimates.map((e) =>
       e.estimator === name ? { ...e, warnings: [{ code: 'outside-range', message: 'x' }] } : e,
     );
-    const evidence = { ratios, stages, weights: weights!, unsupported: unsupported! };
+    const evidence = { ratios, stages, weights: weights!, unsupported: unsupported!, actionClasses: [] };
     return reasonsAgainst(
       { ...evidence, evaluation: { ...evaluation!, estimates } },
       AuditConfig.parse({}),

@@ -41,7 +41,7 @@ function stateOf(all: readonly Rollout[], of: readonly number[], size: number): 
   const names = [...new Set(all.map((e) => e.task))];
   const counts = new Int32Array(names.length);
   for (const e of all) counts[names.indexOf(e.task)]!++;
-  const state = shardState(all.length);
+  const state = shardState(all.length, { classes: 0, rules: false, features: 0, tasks: 0 });
   const s = scratch();
   for (let from = 0; from < of.length; from += size) {
     const part = of.slice(from, from + size).map((i) => all[i]!);

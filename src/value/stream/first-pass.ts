@@ -72,7 +72,7 @@ function addWeights(
   logWeight: Float64Array,
   { logs, weights }: Scratch,
 ): void {
-  const { shift, sum, squares } = alive;
+  const { shift, sum, squares, cubes } = alive;
   const base = offsets[0]!;
   for (let i = 0; i < n; i++) {
     if (use !== null && use[i] === 0) continue;
@@ -84,10 +84,12 @@ function addWeights(
       if (x === 0 && logs[k] === -Infinity) zeros[t] = zeros[t]! + 1;
       sum[t] = sum[t]! + x;
       squares[t] = squares[t]! + x * x;
+      cubes[t] = cubes[t]! + x * x * x;
     }
     const x = Math.exp(logWeight[row + i]! - ended.shift[t]!);
     ended.sum[t] = ended.sum[t]! + x;
     ended.squares[t] = ended.squares[t]! + x * x;
+    ended.cubes[t] = ended.cubes[t]! + x * x * x;
   }
 }
 

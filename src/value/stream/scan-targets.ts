@@ -1,3 +1,4 @@
+import { FEATURES_LOOKED_AT } from '../../diagnostics/propensity-cells.ts';
 import { failure } from '../../schema/error.ts';
 import type { Warning } from '../../schema/warning.ts';
 import { queryRows } from '../../store/query.ts';
@@ -43,6 +44,7 @@ export async function scanTargets(
 ): Promise<(ScannedTarget | null)[]> {
   const out: (ScannedTarget | null)[] = named.map(() => null);
   const ordered = table.from === 'turns' && (await inOrder(store, 'turns'));
+  const features = await featuresRead(store);
   // A measure that turns out not to be on every turn of a target gives way to its next one.
   const attempt = named.map(() => 0);
   const shares: string[][] = named.map(() => []);
@@ -50,8 +52,8 @@ export async function scanTargets(
   while (open.length > 0) {
     const candidates = open.map((p) => named[p]!.candidates[attempt[p]!]!);
     const plans = candidates.map((c) => c.plan);
-    const turns = { from: table.from, columns: turnColumns(plans, table.logprob), ordered };
-    const plan: ScanPlan = { turns, targets: plans, discount: options.discount };
+    const turns = { from: table.from, columns: turnColumns(plans, table.logprob, features), ordered };
+    const plan: ScanPlan = { turns, targets: plans, discount: options.discount, features };
     const rows = scanRows(
       list,
       candidates.map((c) => maskOf(list, c)),
@@ -88,6 +90,12 @@ export async function scanTargets(
     }
   }
   return out;
+}
+
+/** Features of the turn that has most, as far as they are looked at. */
+async function featuresRead(store: Store): Promise<number> {
+  const [row] = await queryRows(store, 'SELECT coalesce(max(len(features)), 0)::INTEGER AS n FROM turns');
+  return Math.min(row!.n as number, FEATURES_LOOKED_AT);
 }
 
 function maskOf(list: Trajectories, { held }: Candidate): Uint8Array {

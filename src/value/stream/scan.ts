@@ -2,10 +2,12 @@
  * The two passes over a range of the episodes of a store, for all targets at once. The turns are read once a
  * pass; each target adds its scores, read beside them in the same order, or its rules.
  */
+
+import { addPropensities, type PropensityTurns } from '../../diagnostics/propensity-cells.ts';
 import type { Store } from '../../store/store.ts';
 import { checkTurns } from '../../weights/stream/column-check.ts';
 import { addBefore, type CellSums, type FileRatios, fileRatios } from '../../weights/stream/file-ratios.ts';
-import type { ScanPlan, TargetPlan } from '../../weights/stream/plan.ts';
+import { loggedClasses, type ScanPlan, type TargetPlan } from '../../weights/stream/plan.ts';
 import { type ScoreCursor, scoreCursor } from '../../weights/stream/score-cursor.ts';
 import { type TurnBlock, turnBlocks } from '../../weights/stream/turn-blocks.ts';
 import type { EpisodeBlock } from './block.ts';
@@ -31,7 +33,14 @@ export async function firstScan(
   range: Range,
   episodesAtMost: readonly number[],
 ): Promise<ShardState[]> {
-  const states = episodesAtMost.map((n) => shardState(n));
+  const states = episodesAtMost.map((n, p) =>
+    shardState(n, {
+      classes: loggedClasses(plan.targets[p]!).length,
+      rules: plan.targets[p]!.kind === 'file',
+      features: plan.features,
+      tasks: rows.task.values.length,
+    }),
+  );
   const s = scratch();
   await eachBlock(store, plan, rows, range, async (block, rewards, sources) => {
     for (const [p, target] of plan.targets.entries()) {
@@ -45,6 +54,7 @@ export async function firstScan(
       addMeanRows(state.means, own, rows.cluster, rows.episodesOf, weights);
       if (ratios.cells !== null) addBefore(state.cells, ratios.cells, block, use, weights);
       countFlags(state, block, rows, use);
+      addPropensities(state.propensities, propensityTurns(block, rows, use, ratios));
     }
   });
   return states;
@@ -110,13 +120,38 @@ async function logRatios(
       if (scores !== null) checkTurns(checks.target, scores, columns.turn!, from, to, row + i);
     }
   if (target.kind === 'file') {
-    const found = fileRatios(target, block, rows.task, use, cells);
+    const found = fileRatios(target, block, rows.task, rows.cluster, use, cells);
     return { values: found.values, cells: found };
   }
   const values = scores ?? new Float64Array(0);
   for (let k = 0; k < values.length; k++) values[k] = values[k]! - behaviour[k]!;
   return { values, cells: null };
 }
+
+/** The turns in use as the propensities are looked at. */
+function propensityTurns(
+  { n, row, offsets, columns }: TurnBlock,
+  rows: ScanRows,
+  use: Uint8Array,
+  ratios: { readonly values: Float64Array; readonly cells: FileRatios | null },
+): PropensityTurns {
+  function* episodes(): PropensityTurns['episodes'] {
+    for (let i = 0; i < n; i++)
+      if (use[i] === 1) yield [offsets[i]!, offsets[i + 1]!, rows.task.codes[row + i]!];
+  }
+  const features: Float64Array[] = [];
+  for (let k = 0; columns[`feature_${k}`] !== undefined; k++) features.push(columns[`feature_${k}`]!);
+  return {
+    episodes: episodes(),
+    logP: columns.behaviour_log_propensity ?? NONE,
+    logRatios: ratios.values,
+    actionClass: columns.class ?? null,
+    rule: ratios.cells?.rule ?? null,
+    features,
+  };
+}
+
+const NONE = new Float64Array(0);
 
 /** w_t of the turns of a block, not divided by anything. */
 function trueWeights(state: ShardState, s: Scratch, turns: number): Float64Array {

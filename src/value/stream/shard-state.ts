@@ -1,3 +1,9 @@
+import {
+  mergePropensities,
+  type PropensityCells,
+  type PropensityPlan,
+  propensityCells,
+} from '../../diagnostics/propensity-cells.ts';
 import { type ColumnCheck, columnCheck, mergeChecks } from '../../weights/stream/column-check.ts';
 import { type CellSums, mergeCells } from '../../weights/stream/file-ratios.ts';
 import { type MeanRows, meanRows, mergeMeanRows } from './mean-rows.ts';
@@ -15,10 +21,11 @@ export interface ShardState {
   readonly flags: Float64Array; // [256] turns by what is logged of them
   readonly withTask: { episodes: number; withTask: number };
   readonly cells: CellSums;
+  readonly propensities: PropensityCells;
 }
 
 /** @param n episodes at most, in all shards together: heaps are sized for them */
-export function shardState(n: number): ShardState {
+export function shardState(n: number, plan: PropensityPlan): ShardState {
   return {
     stages: stageState(1),
     tails: stageTails(n),
@@ -28,6 +35,7 @@ export function shardState(n: number): ShardState {
     flags: new Float64Array(256),
     withTask: { episodes: 0, withTask: 0 },
     cells: { cells: new Map() },
+    propensities: propensityCells(plan),
   };
 }
 
@@ -48,4 +56,5 @@ export function mergeShards(into: ShardState, from: ShardState, episodesOf: Int3
   into.withTask.episodes += from.withTask.episodes;
   into.withTask.withTask += from.withTask.withTask;
   mergeCells(into.cells, from.cells);
+  mergePropensities(into.propensities, from.propensities);
 }

@@ -1,8 +1,8 @@
 /*
  * Sums over episodes by stage that merge: those of two sets of episodes are the sums of theirs.
  *
- *   alive at t      Σ w_t, Σ w_t², Σ w_t r_t          stored times e^−shift_t (squares e^−2 shift_t)
- *   ended after L   Σ w_T, Σ w_T², number              by number of turns L
+ *   alive at t      Σ w_t, Σ w_t², Σ w_t³, Σ w_t r_t   stored times e^−shift_t (squares e^−2 shift_t, cubes e^−3 shift_t)
+ *   ended after L   Σ w_T, Σ w_T², Σ w_T³, number       by number of turns L
  *   carried at t  = alive at t + Σ_{L ≤ t} ended after L
  *
  * A shift is 0 unless the largest weight of the stage does not fit a double; when it moves, the sums are
@@ -17,6 +17,7 @@ export interface ShiftedSums {
   shift: Float64Array;
   sum: Float64Array;
   squares: Float64Array;
+  cubes: Float64Array;
 }
 
 export interface StageState {
@@ -52,6 +53,7 @@ export function growStages(s: StageState, stages: number): void {
     sums.shift = longer(sums.shift, size);
     sums.sum = longer(sums.sum, size);
     sums.squares = longer(sums.squares, size);
+    sums.cubes = longer(sums.cubes, size);
   }
   s.endedCount = longer(s.endedCount, size);
   s.zeros = longer(s.zeros, size);
@@ -67,6 +69,7 @@ export function settle(sums: ShiftedSums, used: number, more: readonly Float64Ar
     sums.shift[t] = shift;
     // Nothing summed so far stays nothing, whatever the scale.
     if (sums.squares[t] !== 0) sums.squares[t] = sums.squares[t]! * scale * scale;
+    if (sums.cubes[t] !== 0) sums.cubes[t] = sums.cubes[t]! * scale * scale * scale;
     if (sums.sum[t] !== 0) sums.sum[t] = sums.sum[t]! * scale;
     for (const x of more) if (x[t] !== 0) x[t] = x[t]! * scale;
   }
@@ -86,6 +89,7 @@ export function mergeStages(into: StageState, from: StageState): void {
     for (const s of [into, from]) settle(s[kind], T, kind === 'alive' ? s.rewardSums : []);
     addTo(into[kind].sum, from[kind].sum, T);
     addTo(into[kind].squares, from[kind].squares, T);
+    addTo(into[kind].cubes, from[kind].cubes, T);
   }
   addTo(into.endedCount, from.endedCount, T);
   addTo(into.zeros, from.zeros, T);
@@ -110,9 +114,10 @@ export function toStageSums(s: StageState): Omit<StageSums, 'reached'> {
     left -= s.endedCount[t]!;
     alive[t] = left;
   }
-  const carried = (power: 1 | 2): Float64Array => {
-    const ended = power === 1 ? s.ended.sum : s.ended.squares;
-    const own = power === 1 ? s.alive.sum : s.alive.squares;
+  const carried = (power: 1 | 2 | 3): Float64Array => {
+    const kind = (['sum', 'squares', 'cubes'] as const)[power - 1]!;
+    const ended = s.ended[kind];
+    const own = s.alive[kind];
     const out = new Float64Array(T);
     const shifted = isShifted(s);
     let total = 0;
@@ -137,6 +142,7 @@ export function toStageSums(s: StageState): Omit<StageSums, 'reached'> {
     aliveSquares: s.alive.squares.slice(0, T),
     carriedSum: carried(1),
     carriedSquares: carried(2),
+    carriedCubes: carried(3),
   };
 }
 
@@ -146,6 +152,7 @@ function shiftedSums(size: number): ShiftedSums {
     shift: new Float64Array(size),
     sum: new Float64Array(size),
     squares: new Float64Array(size),
+    cubes: new Float64Array(size),
   };
 }
 

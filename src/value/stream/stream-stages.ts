@@ -1,4 +1,4 @@
-import { zOfMean } from '../../diagnostics/mean-weight.ts';
+import { skewnessOf, zOfMean } from '../../diagnostics/mean-weight.ts';
 import type { Stage } from '../../schema/audit.ts';
 import type { StageSums } from '../../weights/carried.ts';
 import { meansOf } from './mean-rows.ts';
@@ -28,6 +28,7 @@ export function streamStages(
     meanWeight: finite(mean[t]!),
     meanWeightSe: finite(se[t]!),
     z: finite(zOfMean(mean[t]!, se[t]!)),
+    skewness: finite(skewnessOf(n, sums.carriedSum[t]!, sums.carriedSquares[t]!, sums.carriedCubes[t]!)),
     ...concentrated[t]!,
     unsupported: unsupported?.[t] ?? null,
   }));

@@ -1,7 +1,8 @@
-import { matchRules } from '../../policy/match-rules.ts';
+import { matchRules, namesTasks } from '../../policy/match-rules.ts';
 import type { PolicyFile } from '../../policy/policy-file.ts';
 import { failure } from '../../schema/error.ts';
 import type { Trajectories } from '../../trajectories/trajectories.ts';
+import { NO_TASK, taskAfter } from '../one-task.ts';
 import type { TurnBlock } from './turn-blocks.ts';
 
 /** What a declared target did in the cells of its state so far, by their keys. Two of them merge. */
@@ -12,14 +13,18 @@ export interface CellSums {
 interface CellSum {
   readonly rule: number;
   readonly name: string;
-  readonly seen: Uint8Array; // [classes]
+  readonly counts: Float64Array; // [classes] turns that took it
+  readonly inverse: Float64Array; // [classes] Σ 1/p over them
   readonly before: number[]; // [stages]
+  task: number;
+  readonly ofTask: boolean;
 }
 
 /** log π − log b at the turns of a block, and the cell of each turn. */
 export interface FileRatios {
   readonly values: Float64Array; // [turns], NaN where not in use
   readonly cell: Int32Array; // [turns] code into `keys`, −1 where not in use
+  readonly rule: Int32Array; // [turns]
   readonly keys: readonly string[];
 }
 
@@ -40,11 +45,13 @@ export function rulePi({ file, classes }: Target): Float64Array {
 /**
  * Matches the rules at the turns of a block, as `logRatiosFromPolicyFile` does on loaded logs.
  * @param task codes and names by place of the episode
+ * @param cluster task, or the episode itself, by place of the episode
  */
 export function fileRatios(
   target: Target,
   block: TurnBlock,
   task: Trajectories['episodes']['task'],
+  cluster: Int32Array,
   use: Uint8Array,
   sums: CellSums,
 ): FileRatios {
@@ -55,13 +62,21 @@ export function fileRatios(
   const code = block.columns.class!;
   const behaviour = block.columns.behaviour_log_propensity!;
   const values = new Float64Array(code.length).fill(Number.NaN);
-  const seen = cells.map(({ key, name, rule }) => {
+  const own = cells.map(({ key, name, rule }) => {
     let known = sums.cells.get(key);
     if (known === undefined) {
-      known = { rule, name, seen: new Uint8Array(A), before: [] };
+      known = {
+        rule,
+        name,
+        counts: new Float64Array(A),
+        inverse: new Float64Array(A),
+        before: [],
+        task: NO_TASK,
+        ofTask: namesTasks(target.file, rule),
+      };
       sums.cells.set(key, known);
     }
-    return known.seen;
+    return known;
   });
   for (const e of t.index)
     for (let s = block.offsets[e]!; s < block.offsets[e + 1]!; s++) {
@@ -73,9 +88,13 @@ export function fileRatios(
           fix: 'Declare the class of every action in the log.',
         });
       values[s] = Math.log(pi[rule[s]! * A + a]!) - behaviour[s]!;
-      seen[cell[s]!]![a] = 1;
+      const found = own[cell[s]!]!;
+      const { counts, inverse } = found;
+      found.task = taskAfter(found.task, cluster[block.row + e]!);
+      counts[a] = counts[a]! + 1;
+      inverse[a] = inverse[a]! + Math.exp(-behaviour[s]!);
     }
-  return { values, cell, keys: cells.map((c) => c.key) };
+  return { values, cell, rule, keys: cells.map((c) => c.key) };
 }
 
 /** Adds w_{t−1} of every turn in use to its cell and turn. */
@@ -108,8 +127,10 @@ export function mergeCells(into: CellSums, from: CellSums): void {
       into.cells.set(key, b);
       continue;
     }
-    b.seen.forEach((x, k) => {
-      if (x === 1) a.seen[k] = 1;
+    a.task = taskAfter(a.task, b.task);
+    b.counts.forEach((x, k) => {
+      a.counts[k] = a.counts[k]! + x;
+      a.inverse[k] = a.inverse[k]! + b.inverse[k]!;
     });
     b.before.forEach((x, t) => {
       a.before[t] = (a.before[t] ?? 0) + x;

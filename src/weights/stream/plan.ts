@@ -14,6 +14,8 @@ export type TargetPlan =
       readonly segments: boolean;
       /** Whether its rows lie in the order of (episode, turn). */
       readonly ordered: boolean;
+      /** Classes of the logs in order of appearance; none where the measure is of whole actions. */
+      readonly classes: readonly string[];
     }
   | {
       readonly kind: 'file';
@@ -30,6 +32,8 @@ export interface ScanPlan {
   readonly turns: RowSource;
   readonly targets: readonly TargetPlan[];
   readonly discount: number;
+  /** How many features are read, from the first. */
+  readonly features: number;
 }
 
 export const FLAGS = {
@@ -62,7 +66,11 @@ const standInFor = (standIn: string, column: string): string =>
   `CASE WHEN ${standIn} THEN CASE WHEN isinf(${column}) THEN ${column} ELSE ${STAND_IN_SQL} END ELSE ${column} END`;
 
 /** The columns that these targets need. */
-export function turnColumns(targets: readonly TargetPlan[], logprob: string): RowSource['columns'] {
+export function turnColumns(
+  targets: readonly TargetPlan[],
+  logprob: string,
+  features: number,
+): RowSource['columns'] {
   const columns = [
     { name: 'reward', sql: rewardSql('reward') },
     { name: 'flags', sql: FLAG_SQL(logprob) },
@@ -75,17 +83,21 @@ export function turnColumns(targets: readonly TargetPlan[], logprob: string): Ro
       name: 'behaviour_log_propensity',
       sql: standInFor(isStandInSql('behaviour_log_propensity'), 'behaviour_log_propensity'),
     });
-  const files = targets.filter((t) => t.kind === 'file');
-  if (files.length > 0) {
-    // The classes of the logs are the same for all files.
-    const [{ classes, logged }] = files as [(typeof files)[number]];
-    const list = classes.slice(0, logged).map((c) => `'${c.replaceAll("'", "''")}'`);
+  // The classes of the logs are the same for all targets.
+  const logged = targets.map(loggedClasses).find((classes) => classes.length > 0);
+  if (logged !== undefined) {
+    const list = logged.map((c) => `'${c.replaceAll("'", "''")}'`);
     const code = list.length === 0 ? 'NULL' : `list_position([${list.join(', ')}], action_class)`;
     columns.push({ name: 'class', sql: `COALESCE(${code}, 0)::INTEGER - 1` });
   }
-  for (const k of featuresOf(targets)) columns.push({ name: `feature_${k}`, sql: `features[${k + 1}]` });
+  for (const k of new Set([...featuresOf(targets), ...Array(features).keys()]))
+    columns.push({ name: `feature_${k}`, sql: `features[${k + 1}]` });
   return columns;
 }
+
+/** Action classes of the logs, as far as a target is about them. */
+export const loggedClasses = (target: TargetPlan): readonly string[] =>
+  target.kind === 'file' ? target.classes.slice(0, target.logged) : target.classes;
 
 /** Indices of the features that rules look at, ascending. */
 export function featuresOf(targets: readonly TargetPlan[]): number[] {

@@ -65,6 +65,7 @@ export async function namedTargets(
       if (scored.length > 0 && logged.length > 0 && !scored.some((m) => logged.includes(m)))
         throw otherMeasure(name, scored, logged);
       const ordered = await inOrder(store, scoreRows(segments), [name]);
+      const own = (await actionClasses(store)).classes;
       out.push({
         name,
         trainedOn: trained,
@@ -76,7 +77,14 @@ export async function namedTargets(
           ? measures.filter(({ measure }) => counts[measure] > 0)
           : measures
         ).map(({ measure, view, warnings }) => ({
-          plan: { kind: 'scores', policy: name, measure, segments, ordered },
+          plan: {
+            kind: 'scores',
+            policy: name,
+            measure,
+            segments,
+            ordered,
+            classes: measure === 'log_propensity' ? own : [],
+          },
           held: heldOut(view, trained, sources),
           warnings,
         })),
@@ -136,13 +144,13 @@ async function scoreCounts(store: Store, policy: string) {
 }
 
 /** Classes of the logs in order of appearance, then those that only the target names. */
-async function actionClasses(store: Store, file: PolicyFile) {
+async function actionClasses(store: Store, file?: PolicyFile) {
   const rows = await queryRows(
     store,
     `SELECT action_class FROM turns WHERE action_class IS NOT NULL
      GROUP BY action_class ORDER BY min({'episode': episode, 'turn': turn})`,
   );
   const logged = rows.map((row) => row.action_class as string);
-  const all = [...new Set([...logged, ...file.rules.flatMap((r) => Object.keys(r.probabilities))])];
+  const all = [...new Set([...logged, ...(file?.rules ?? []).flatMap((r) => Object.keys(r.probabilities))])];
   return { classes: all, logged: logged.length };
 }
