@@ -1,5 +1,6 @@
 import { unsupportedOfCells } from '../diagnostics/unsupported-cells.ts';
 import { weightSummary } from '../diagnostics/weight-summary.ts';
+import { auditFindings, type StoreFindings, storeFindings } from '../inspect/verdict-findings.ts';
 import { classesNotLogged } from '../policy/classes-not-logged.ts';
 import { unmatchedRules } from '../policy/rules-unmatched.ts';
 import type { Audit } from '../schema/audit.ts';
@@ -67,6 +68,7 @@ export async function auditStore(
   const list = await episodeList(store);
   const whole = wholeCoverage(coverage);
   const mix = behaviourMix(await actedPolicies(store));
+  const found = await storeFindings(store);
   const unused = [...(await abortedRewardsIn(store)), ...(await unusableReturnsIn(store))];
   const left = returnsLeft(list, whole.episodes);
   // The logs are looked at first: what they lack refuses any target.
@@ -81,16 +83,16 @@ export async function auditStore(
   const out: Audit[] = [];
   for (let from = 0; from < named.length; from += atOnce) {
     const group = named.slice(from, from + atOnce);
-    const found = await withNames(store, scanTargets(store, list, table, group, scanOptions));
+    const scans = await withNames(store, scanTargets(store, list, table, group, scanOptions));
     group.forEach((target, p) => {
-      const scan = found[p]!;
-      if (scan !== null) out.push(auditOf(list, target, scan, settings, unused, mix));
+      const scan = scans[p]!;
+      if (scan !== null) out.push(auditOf(list, target, scan, settings, unused, mix, found));
       else {
         // Scores are read in any measure; only a policy file needs one that may be missing.
         const needs = 'log_propensity';
         out.push(refusedForBehaviour(whole, target.name, options.config, needs, left));
       }
-      found[p] = null; // Its rows are not needed again.
+      scans[p] = null; // Its rows are not needed again.
     });
   }
   return out;
@@ -127,6 +129,7 @@ function auditOf(
   settings: AuditConfig,
   unused: readonly Warning[],
   mix: readonly Warning[],
+  inStore: StoreFindings,
 ): Audit {
   const { state, candidate, rows, place, terms, noticed } = found;
   const { held, plan } = candidate;
@@ -161,6 +164,7 @@ function auditOf(
     unsupported: unsupported.summary,
     taskRules: unsupported.taskRules,
     propensities: state.propensities,
+    findings: auditFindings(inStore, plan.measure),
     actionClasses: loggedClasses(plan),
   };
   const reasons = reasonsAgainst(evidence, settings);
@@ -170,6 +174,7 @@ function auditOf(
     trainedOn: target.trainedOn,
     verdict,
     reasons,
+    findings: [...(evidence.findings ?? [])],
     next: whatNext(reasons, evidence, settings),
     usableHorizon: usableHorizon(evidence.stages, settings),
     stages: [...evidence.stages],

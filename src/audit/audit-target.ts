@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { storeFindings } from '../inspect/verdict-findings.ts';
 import { behaviourFeatures } from '../policy/behaviour-features.ts';
 import { behaviourModel } from '../policy/behaviour-model.ts';
 import { behaviourFromPolicyFile } from '../policy/behaviour-table.ts';
@@ -57,7 +58,11 @@ export async function auditTarget(
   const t = await withTokenLogprobs(store, await loadTrajectories(store, { policies: options.policies }));
   const ratios = await ratiosOrRefusal(store, t, target, options);
   if ('verdict' in ratios) return ratios;
-  return audit(ratios, options.config, options.details ? await detailsOf(store, ratios) : {});
+  const findings = await storeFindings(store);
+  return audit(ratios, options.config, {
+    findings,
+    ...(options.details ? await detailsOf(store, ratios) : {}),
+  });
 }
 
 async function scanned(store: Store, target: string, options: AuditTargetOptions): Promise<Audit> {

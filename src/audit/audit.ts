@@ -3,6 +3,7 @@ import { propensitySums } from '../diagnostics/propensity-turns.ts';
 import { stageTable } from '../diagnostics/stages.ts';
 import { unsupportedMass } from '../diagnostics/unsupported-mass.ts';
 import { weightSummary } from '../diagnostics/weight-summary.ts';
+import { auditFindings, type StoreFindings } from '../inspect/verdict-findings.ts';
 import type { Audit, Reason, Stage, Verdict } from '../schema/audit.ts';
 import { AuditConfig } from '../schema/audit-config.ts';
 import type { BehaviourCoverage } from '../schema/behaviour-coverage.ts';
@@ -17,6 +18,11 @@ import { permitIntervals } from './permit-intervals.ts';
 import { type Evidence, reasonsAgainst } from './reasons.ts';
 import { whatNext } from './what-next.ts';
 
+export interface AuditOptions extends DiagnoseOptions {
+  /** What `check` finds in the store the logs were loaded from, by `storeFindings`. */
+  readonly findings?: StoreFindings | undefined;
+}
+
 /**
  * Whether the logs cover a target well enough to say what it is worth: supported, weak or refused,
  * with reasons, turn by turn. Where refused the evaluation keeps its bounds and loses its intervals.
@@ -25,12 +31,16 @@ import { whatNext } from './what-next.ts';
 export function audit(
   ratios: LogRatios,
   config: Partial<AuditConfig> = {},
-  options: DiagnoseOptions = {},
+  options: AuditOptions = {},
 ): Audit {
   const settings = parseConfig(AuditConfig, config, 'audit settings');
   const w = episodeWeights(ratios, settings.discount);
   if (w.n === 0) return nothingLeft(ratios, settings);
-  const evidence = evidenceOf(ratios, w, settings);
+  const { findings, ...details } = options;
+  const evidence: Evidence = {
+    ...evidenceOf(ratios, w, settings),
+    ...(findings && { findings: auditFindings(findings, ratios.measure) }),
+  };
   const { evaluation } = evidence;
   const reasons = reasonsAgainst(evidence, settings);
   const verdict = verdictOf(reasons);
@@ -39,13 +49,14 @@ export function audit(
     trainedOn: ratios.trainedOn,
     verdict,
     reasons,
+    findings: [...(evidence.findings ?? [])],
     next: whatNext(reasons, evidence, settings),
     usableHorizon: usableHorizon(evidence.stages, settings),
     stages: [...evidence.stages],
     weights: evidence.weights,
     unsupported: evidence.unsupported,
     evaluation: permitIntervals(evaluation, verdict),
-    diagnostics: diagnose(ratios, w, { range: settings.range, ...options }),
+    diagnostics: diagnose(ratios, w, { range: settings.range, ...details }),
     behaviour: behaviourCoverage(ratios.trajectories),
     warnings: [...evaluation.warnings, ...behaviourMix(actingPolicies(ratios.trajectories))],
     config: settings,
@@ -115,6 +126,7 @@ export function nothingLeft(
         threshold: trained ? config.minTasks : 1,
       },
     ],
+    findings: [],
     next: [
       trained
         ? 'Log episodes of tasks the target was not trained on.'

@@ -1,3 +1,4 @@
+import { type StoreFindings, storeFindings } from '../inspect/verdict-findings.ts';
 import type { Audit } from '../schema/audit.ts';
 import { AuditConfig } from '../schema/audit-config.ts';
 import { failure } from '../schema/error.ts';
@@ -26,7 +27,7 @@ export async function compareTargets(
   const t = await withTokenLogprobs(store, await loadTrajectories(store, { policies: options.policies }));
   const found: (LogRatios | Audit)[] = [];
   for (const target of targets) found.push(await ratiosOrRefusal(store, t, target, options));
-  return compareRatios(found, options.config, estimator);
+  return compareRatios(found, options.config, estimator, await storeFindings(store));
 }
 
 /** The same of log-ratios of the same loaded logs, beside audits that refuse others. */
@@ -34,6 +35,7 @@ export function compareRatios(
   found: readonly (LogRatios | Audit)[],
   config: Partial<AuditConfig> = {},
   estimator: string = DEFAULT_ESTIMATOR,
+  findings?: StoreFindings,
 ): PolicyComparison {
   const settings = parseConfig(AuditConfig, config, 'audit settings');
   const twice = found.find((x, i) => found.findIndex((y) => y.target === x.target) < i);
@@ -44,7 +46,7 @@ export function compareRatios(
       fix: 'Leave one out, or give the policy files different names in "policy".',
       exitCode: 2,
     });
-  const audits = found.map((x) => ('verdict' in x ? x : audit(x, settings)));
+  const audits = found.map((x) => ('verdict' in x ? x : audit(x, settings, { findings })));
   let standing = found.filter((x): x is LogRatios => !('verdict' in x) && verdictOf(x) !== 'refused');
   const whole = standing;
   // Episodes that one target was trained on are left out for all, so the verdicts are those of what is left.
@@ -53,7 +55,7 @@ export function compareRatios(
     const common = onCommonEpisodes(standing);
     standing = standing.filter((ratios, k) => {
       if (common[k]!.trajectories.index.length < ratios.trajectories.index.length)
-        audits[found.indexOf(ratios)] = audit(common[k]!, settings);
+        audits[found.indexOf(ratios)] = audit(common[k]!, settings, { findings });
       return verdictOf(ratios) !== 'refused';
     });
   }

@@ -1,12 +1,13 @@
 import type { PropensityCells } from '../diagnostics/propensity-cells.ts';
 import type { TaskRules } from '../diagnostics/unsupported-split.ts';
-import type { Reason, Stage, UnsupportedMass, WeightSummary } from '../schema/audit.ts';
+import type { AuditFinding, Reason, Stage, UnsupportedMass, WeightSummary } from '../schema/audit.ts';
 import type { AuditConfig } from '../schema/audit-config.ts';
 import type { Evaluation } from '../schema/evaluation.ts';
 import { estimators } from '../value/estimators.ts';
 import type { LogRatios } from '../weights/ratios.ts';
 import { countWords, numberWords, shareWords } from '../weights/words.ts';
 import { withoutError } from './errors-missing.ts';
+import { knownFaults } from './known-faults.ts';
 import { worstMeanWeight } from './mean-weight-test.ts';
 import { propensitiesContradicted } from './propensities-contradicted.ts';
 import { rulesNameTasks } from './rules-name-tasks.ts';
@@ -23,6 +24,8 @@ export interface Evidence {
   readonly taskRules?: TaskRules | null;
   /** Sums by cell of the logged propensities; absent: not looked at. */
   readonly propensities?: PropensityCells;
+  /** What `check` finds in the store; absent: not looked at. */
+  readonly findings?: readonly AuditFinding[];
   /** Names of the classes of the logs. */
   readonly actionClasses: readonly string[];
 }
@@ -35,6 +38,7 @@ const FAMILIES: readonly ((evidence: Evidence, config: AuditConfig) => Reason[])
   withoutError,
   propensitiesContradicted,
   rulesNameTasks,
+  knownFaults,
 ];
 
 /** Everything that speaks against trusting the evaluation, refusals first. */

@@ -50,6 +50,7 @@ export function refusedForBehaviour(
         threshold: 1,
       },
     ],
+    findings: [],
     next: whatToLog(behaviour),
     usableHorizon: null,
     stages: [],
@@ -102,6 +103,7 @@ function withoutReturns(
         threshold: 1,
       },
     ],
+    findings: [],
     next: [
       none
         ? 'Log episodes.'

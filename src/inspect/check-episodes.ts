@@ -203,9 +203,10 @@ export const EPISODE_RULES: readonly Rule[] = [
   },
   {
     code: 'duplicate-episode',
-    severity: 'warning',
+    severity: 'note',
     column: 'episodes.episode_id',
-    message: 'episodes repeat another one of their task word for word under another id: they count twice',
+    message:
+      'episodes repeat another one of their task word for word under another id: they count twice, within one cluster',
     fix: 'Ingest each rollout once. At temperature 0 repetitions are to be expected, and add no information.',
     sql: offending({
       episode: 'unnest(list_sort(repeats)[2:])',

@@ -2,6 +2,7 @@ import type { Check, Finding, Severity } from '../schema/check.ts';
 import { queryRows } from '../store/query.ts';
 import type { Store } from '../store/store.ts';
 import { CALL_RULES } from './check-calls.ts';
+import { COPIES, checkCopies } from './check-copies.ts';
 import { EPISODE_RULES } from './check-episodes.ts';
 import { REJECT_RULES } from './check-rejects.ts';
 import { STRUCTURE_RULES } from './check-structure.ts';
@@ -27,7 +28,7 @@ export async function check(store: Store): Promise<Check> {
     const finding = await runRule(store, rule);
     if (finding) findings.push(finding);
   }
-  findings.push(...(await checkTasks(store)), ...(await checkTokens(store)));
+  findings.push(...(await checkTasks(store)), ...(await checkCopies(store)), ...(await checkTokens(store)));
   const count = (severity: Severity): number => findings.filter((f) => f.severity === severity).length;
   return {
     store: store.path,
@@ -37,6 +38,6 @@ export async function check(store: Store): Promise<Check> {
     warnings: count('warning'),
     notes: count('note'),
     findings: ORDER.flatMap((severity) => findings.filter((f) => f.severity === severity)),
-    checks: [...new Set([...RULES, TASK_CHECK, ...TOKEN_CHECKS].map((c) => c.code))],
+    checks: [...new Set([...RULES, TASK_CHECK, { code: COPIES }, ...TOKEN_CHECKS].map((c) => c.code))],
   };
 }

@@ -116,12 +116,30 @@ export const UnsupportedMass = z.strictObject({
 });
 export type UnsupportedMass = z.infer<typeof UnsupportedMass>;
 
+/** Something that `check` finds in the logs, and what it makes of this verdict. */
+export const AuditFinding = z.strictObject({
+  code: z.string().describe('As in `check`.'),
+  effect: z.enum(['refused', 'weak', 'nothing']),
+  message: z.string(),
+  because: z.string().describe('Why a verdict rests on it.'),
+  count: z.int(),
+  share: z.number().describe('Of `of`.'),
+  of: z.enum(['episodes', 'turns']),
+  fix: z.string(),
+});
+export type AuditFinding = z.infer<typeof AuditFinding>;
+
 /** Whether the logs cover a target well enough to say what it is worth. */
 export const Audit = z.strictObject({
   target: z.string(),
   trainedOn: TrainedOn.nullable().describe('null: the target was not looked at.'),
   verdict: Verdict,
   reasons: z.array(Reason).describe('Refusals first.'),
+  findings: z
+    .array(AuditFinding)
+    .describe(
+      'What `check` finds that a verdict may rest on; empty where only columns in memory were audited.',
+    ),
   next: z.array(z.string()).describe('What to collect next.'),
   usableHorizon: z
     .int()

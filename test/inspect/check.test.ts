@@ -331,7 +331,7 @@ const faults: readonly [
   ],
   [
     'duplicate-episode',
-    'warning',
+    'note',
     'episodes.episode_id',
     {
       episodes: [
@@ -761,8 +761,8 @@ describe('planted faults', () => {
   test('every check has a planted fault', async () => {
     const { checks } = await checked({ episodes: [] });
     // Rejects belong to no episode: below.
-    // Ambiguous tasks: ambiguous-tasks.test.ts.
-    const planted = [...new Set(faults.map((f) => f[0])), 'rejects', 'ambiguous-task'];
+    // Ambiguous tasks: ambiguous-tasks.test.ts. Copies: copies.test.ts.
+    const planted = [...new Set(faults.map((f) => f[0])), 'rejects', 'ambiguous-task', 'copied-episode'];
     expect(planted.sort()).toEqual([...checks].sort());
   });
 
