@@ -9,7 +9,9 @@ import type { Store } from '../../src/store/store.ts';
 import { storeOf } from '../helpers/store.ts';
 
 const opened: Store[] = [];
-afterEach(() => opened.splice(0).forEach((store) => store.close()));
+afterEach(() => {
+  for (const store of opened.splice(0)) store.close();
+});
 async function open(episodes: Iterable<EpisodeInput>): Promise<Store> {
   const store = await storeOf(episodes);
   opened.push(store);
