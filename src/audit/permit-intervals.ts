@@ -15,5 +15,11 @@ export function permitIntervals(evaluation: Evaluation, verdict: Verdict): Evalu
               ? null
               : { ...e.interval, method: `${e.interval.method}; weak support, coverage not claimed` },
         };
-  return { ...evaluation, estimates: evaluation.estimates.map(permitted) };
+  const { estimates, difference } = evaluation;
+  return {
+    ...evaluation,
+    // A difference whose value nobody may rely on is not shown beside its error either.
+    difference: verdict === 'refused' || difference === null ? null : permitted(difference),
+    estimates: estimates.map(permitted),
+  };
 }

@@ -111,6 +111,7 @@ const refusedRecord = ({ target, trainedOn, reasons, next, warnings }: Audit): R
   target,
   trainedOn,
   behaviour: null,
+  difference: null,
   estimates: [],
   bounds: null,
   warnings,

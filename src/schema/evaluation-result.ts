@@ -19,6 +19,7 @@ export const RefusedEvaluation = z.strictObject({
   target: z.string(),
   trainedOn: TrainedOn.nullable().describe('null: the target was not looked at.'),
   behaviour: z.null(),
+  difference: z.null(),
   estimates: z.array(z.never()).max(0).describe('None.'),
   bounds: z.null(),
   warnings: z.array(Warning),

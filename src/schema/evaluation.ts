@@ -80,6 +80,9 @@ export const Evaluation = z.strictObject({
   clusters: z.int().describe('Tasks; an episode without a task is its own cluster.'),
   turns: z.int(),
   behaviour: Estimate.describe('Mean logged return: the value of the behaviour on the same episodes.'),
+  difference: Estimate.nullable().describe(
+    'The target’s value minus the mean logged return, paired on the same episodes: WPDIS carried, CR1-t over tasks. null where refused or where the target has no value.',
+  ),
   estimates: z.array(Estimate),
   bounds: ValueBounds.nullable(),
   warnings: z.array(Warning),

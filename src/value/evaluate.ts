@@ -4,12 +4,14 @@ import { parseConfig } from '../schema/parse-config.ts';
 import { stageSums } from '../weights/carried.ts';
 import { type EpisodeWeights, episodeWeights } from '../weights/episode-weights.ts';
 import type { LogRatios } from '../weights/ratios.ts';
+import { fromLogging } from './difference.ts';
 import { type EstimateContext, estimateOf } from './estimate.ts';
 import type { Influence } from './estimator.ts';
 import { estimators } from './estimators.ts';
 import { evaluationOf, frame, notConsistent } from './evaluation-parts.ts';
 import { withIntervals } from './intervals/intervals.ts';
 import { type ModelInputs, type ModelledValues, modelledValues } from './modelled.ts';
+import { wpdisCarried } from './wpdis-carried.ts';
 
 /**
  * Off-policy value of a target, all estimators side by side, with clustered standard errors. The
@@ -46,9 +48,12 @@ export function evaluate(
       estimate: estimator.consistent || !ragged ? estimate : notConsistent(estimate),
     };
   });
+  const targetIsBehaviour = w.logRatios.length > 0 && w.logRatios.every((x) => x === 0);
+  const paired = weighted.find(({ estimator }) => estimator === wpdisCarried)!.influence;
   return evaluationOf(ratios, w, settings, withIntervals([logged, ...entries], w, stages, settings), {
     turns: w.offsets[w.n]!,
-    targetIsBehaviour: w.logRatios.length > 0 && w.logRatios.every((x) => x === 0),
+    targetIsBehaviour,
+    difference: fromLogging(ratios.target, paired, logged.influence, targetIsBehaviour, context),
     tail,
     warnings: modelled.warnings,
   });

@@ -58,6 +58,8 @@ export function notConsistent(estimate: Estimate): Estimate {
 }
 
 export interface Facts {
+  /** The target minus the mean logged return; null where it has no value. */
+  readonly difference: Estimate | null;
   readonly turns: number;
   /** Whether every log-ratio is 0. */
   readonly targetIsBehaviour: boolean;
@@ -90,6 +92,7 @@ export function evaluationOf(
     clusters: w.clusters.count,
     turns: facts.turns,
     behaviour: behaviour!,
+    difference: facts.difference,
     estimates,
     bounds: limits.bounds,
     warnings: [...ratios.warnings, ...facts.warnings, ...notes(ratios, episodes, facts), ...limits.warnings],

@@ -10,14 +10,12 @@ import { onCommonEpisodes } from '../weights/common-episodes.ts';
 import { effectiveSampleSize } from '../weights/effective-sample-size.ts';
 import { episodeWeights } from '../weights/episode-weights.ts';
 import type { LogRatios } from '../weights/ratios.ts';
-import { difference, differenceOf, type Named } from './difference.ts';
+import { DEFAULT_ESTIMATOR, difference, differenceOf, type Named } from './difference.ts';
 import { estimateOf, meanReturn } from './estimate.ts';
 import type { Estimator, Influence } from './estimator.ts';
 import { estimators } from './estimators.ts';
 import { taskBuckets } from './intervals/buckets.ts';
 import { extent } from './return-range.ts';
-
-export const DEFAULT_ESTIMATOR = 'WPDIS carried';
 
 /** A number of the family, with its influence values. */
 interface Row {

@@ -5,6 +5,7 @@ import type { Evaluation, EvaluationConfig } from '../../schema/evaluation.ts';
 import type { StageSums } from '../../weights/carried.ts';
 import type { EpisodeWeights } from '../../weights/episode-weights.ts';
 import type { LogRatios } from '../../weights/ratios.ts';
+import { fromLogging } from '../difference.ts';
 import { estimateOf } from '../estimate.ts';
 import type { Estimator, Influence } from '../estimator.ts';
 import { evaluationOf, frame, notConsistent } from '../evaluation-parts.ts';
@@ -45,9 +46,12 @@ export function streamEvaluation(
   const ragged = sums.alive.some((alive) => alive !== w.n) || turns !== w.n * w.stages;
   // Values by episode are kept no longer than the interval needs them.
   const bounded = settings.interval === 'hoeffding' || settings.interval === 'empirical-bernstein';
+  let difference: Estimate | null = null;
   const entries = influences(scanned).map(([estimator, influence]): Entry => {
     const own = followed ? influence() : { value: Number.NaN, psi: new Float64Array(w.n) };
     const estimate = estimateOf(estimator.name, estimator.convention, own, context);
+    if (estimator === wpdisCarried)
+      difference = fromLogging(ratios.target, own, logged.influence, targetIsBehaviour, context);
     return {
       estimator,
       influence: bounded && estimator.bounded !== undefined ? own : { value: own.value, psi: NONE },
@@ -57,6 +61,7 @@ export function streamEvaluation(
   return evaluationOf(ratios, w, settings, intervals([logged, ...entries], w, sums, settings), {
     turns,
     targetIsBehaviour,
+    difference,
     tail,
     warnings: [],
   });
