@@ -38,6 +38,7 @@ test('by hand, one turn: ψ_i = w_i (G_i − V̂)/w̄ − (G_i − Ḡ), CR1 ove
     logRatiosFromPolicyFile(trajectoriesOf(episodes), {
       policy: 'mostly a',
       trained_on: 'none',
+      logprob_kind: 'propensity',
       rules: [{ when: {}, probabilities: { a: 0.75, b: 0.25 } }],
     }),
   );
