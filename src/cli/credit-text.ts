@@ -68,17 +68,18 @@ function actions(r: CriticReport): string {
   const shown =
     r.actions.length <= 2 * most ? r.actions : [...r.actions.slice(0, most), ...r.actions.slice(-most)];
   const left = r.actions.length - shown.length;
-  return `Actions, from the largest mean δ (± one standard error, CR1 by task)\n${table(
-    ['action', 'turns', 'tasks', 'mean δ', 'mean A', ''],
+  return `Actions, from the largest contrast within tasks (± one standard error, by task)\n${table(
+    ['action', 'turns', 'tasks', 'contrast', 'mean δ', 'mean A', ''],
     shown.map((a) => [
       a.action,
       formatCount(a.n),
       formatCount(a.tasks),
-      withSe(a.delta),
-      withSe(a.advantage),
+      a.contrast.mean === null ? '–' : `${formatSigned(a.contrast.mean)} ± ${formatNumber(a.contrast.se)}`,
+      formatSigned(a.delta.mean),
+      formatSigned(a.advantage.mean),
       marked(actionMark(r, a)),
     ]),
-    [1, 2, 3, 4],
+    [1, 2, 3, 4, 5],
     56,
   )}${left > 0 ? `  ${left} in between left out; --json has all\n` : ''}${wrap(actionMarkNote(r), 98)}`;
 }

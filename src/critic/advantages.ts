@@ -1,8 +1,10 @@
 import { clusterVariance } from '../math/statistics.ts';
 import type { ActionAdvantage, ClusteredMean, StageAdvantage } from '../schema/credit.ts';
 import type { SparseRows } from '../trajectories/sparse.ts';
+import { actionContrast, turnCells } from './action-contrast.ts';
 import type { CriticRows } from './critic-rows.ts';
 import { clusterOf, gather } from './held-out.ts';
+import { contrastMark } from './marks.ts';
 import type { StageGroup } from './stages.ts';
 
 /** Mean of A at each turn index: about 0, since A averages to 0 over the logging policy's actions. */
@@ -28,10 +30,11 @@ export function meanByStage(
   return out;
 }
 
-/** Mean of A and δ over the turns with each action class and each tool, from the largest mean δ. */
+/** Each action class and each tool: its contrast within tasks, its mark, mean A and δ of its turns. */
 export function meanByAction(
   r: CriticRows,
   actions: SparseRows,
+  v: Float64Array,
   advantage: Float64Array,
   delta: Float64Array,
 ): ActionAdvantage[] {
@@ -50,13 +53,30 @@ export function meanByAction(
     if (same) same.names.push(actions.names[j]!);
     else named.set(rows.join(), { names: [actions.names[j]!], rows });
   }
-  const out: ActionAdvantage[] = [];
+  const cells = turnCells(r, v);
+  const placeOf = new Int32Array(r.place.length);
+  r.rows.forEach((row, i) => {
+    placeOf[row] = i;
+  });
+  const out: Omit<ActionAdvantage, 'mark'>[] = [];
   for (const { names, rows } of named.values()) {
-    const { tasks, ...ofA } = clusteredMean(r, rows, advantage);
-    const { mean, se } = clusteredMean(r, rows, delta);
-    out.push({ action: names.join(', '), n: rows.length, tasks, advantage: ofA, delta: { mean, se } });
+    const taken = new Uint8Array(r.rows.length);
+    for (const row of rows) taken[placeOf[row]!] = 1;
+    // The spread of A and δ over tasks holds the fitted critic fixed: no error of these means.
+    const { tasks, mean } = clusteredMean(r, rows, advantage);
+    out.push({
+      action: names.join(', '),
+      n: rows.length,
+      tasks,
+      advantage: { mean, se: null },
+      delta: { mean: clusteredMean(r, rows, delta).mean, se: null },
+      contrast: actionContrast(cells, taken, r.clusters),
+    });
   }
-  return out.sort((a, b) => b.delta.mean - a.delta.mean);
+  const looked = out.filter((a) => a.contrast.mean !== null).length;
+  return out
+    .map((a) => ({ ...a, mark: contrastMark(a.contrast, looked) }))
+    .sort((a, b) => (b.contrast.mean ?? 0) - (a.contrast.mean ?? 0) || b.delta.mean - a.delta.mean);
 }
 
 function clusteredMean(

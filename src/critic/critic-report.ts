@@ -72,7 +72,7 @@ export function criticReport(parts: ReportParts): CriticReport {
     estimand: estimandOf(policies, r.episodes.length, r.clusters),
     convention: CONVENTION,
     stages: meanByStage(r, groups, advantage),
-    actions: meanByAction(r, actions, advantage, delta),
+    actions: meanByAction(r, actions, v, advantage, delta),
     calibration: calibration(r, v),
     supportedShare: r.rows.reduce((n, row) => n + supported[row]!, 0) / r.rows.length,
     n: r.episodes.length,

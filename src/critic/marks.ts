@@ -3,7 +3,13 @@
  * (Bonferroni): the most extreme of many means is far from 0 by chance alone.
  */
 import { studentQuantile } from '../math/distributions.ts';
-import type { ActionAdvantage, CriticReport, EpisodeCredit, StageAdvantage } from '../schema/credit.ts';
+import type {
+  ActionAdvantage,
+  ActionContrast,
+  CriticReport,
+  EpisodeCredit,
+  StageAdvantage,
+} from '../schema/credit.ts';
 import type { Warning } from '../schema/warning.ts';
 
 /** Warnings that must be read before any number; with one of them nothing is marked. */
@@ -33,16 +39,20 @@ export function clearLimit(looked: number, tasks = Number.POSITIVE_INFINITY): nu
   return tasks < 2 ? Number.POSITIVE_INFINITY : studentQuantile(1 - ALPHA / (2 * looked), tasks - 1);
 }
 
-/** By mean δ, over all actions listed in the report. */
-export function actionMark(r: CriticReport, a: ActionAdvantage): Mark {
-  if (unmarkedReason(r) !== null) return null;
-  return markOf(a.delta.mean, a.delta.se, clearLimit(r.actions.length, a.tasks));
-}
+/** The mark of an action, as the report holds it: of its contrast, which does not rest on the critic’s checks. */
+export const actionMark = (_: CriticReport, a: ActionAdvantage): Mark => a.mark;
+
+/** By the contrast, one of `looked` that were judged together. */
+export const contrastMark = (c: ActionContrast, looked: number): Mark =>
+  c.mean === null || c.df === null ? null : markOf(c.mean, c.se, clearLimit(looked, c.df + 1));
 
 /** How actions are marked, in a sentence. */
-export const actionMarkNote = (r: CriticReport): string =>
-  unmarkedReason(r) ??
-  `Marked by mean δ: beyond a two-sided 5 % limit of t, raised for ${r.actions.length} actions compared (${clearLimit(r.actions.length, r.tasks).toFixed(2)} standard errors with all ${r.tasks} tasks).`;
+export function actionMarkNote(r: CriticReport): string {
+  const looked = r.actions.filter((a) => a.contrast.mean !== null).length;
+  if (looked === 0)
+    return 'No action is marked: none can be compared within a task. It takes several trials of a task that differ in the action at the same turn.';
+  return `Marked by the contrast: turns with the action against turns without it, same task and same turn, in units of the return; beyond a two-sided 5 % limit of t by task, raised for ${looked} actions compared. Mean δ and mean A are without an error of their own.`;
+}
 
 /** The turns with the largest and the smallest A, each only where A is beyond its own error. */
 export function turnMarks(r: CriticReport, episode: EpisodeCredit): Mark[] {

@@ -91,7 +91,7 @@ function byAction(c: CriticReport): Html[] {
   const half = SHOWN / 2;
   const shown =
     c.actions.length <= SHOWN ? c.actions : [...c.actions.slice(0, half), ...c.actions.slice(-half)];
-  const numeric = ['turns', 'tasks', 'mean δ', 'SE of δ', 'mean A', 'SE of A'];
+  const numeric = ['turns', 'tasks', 'contrast', 'SE of contrast', 'mean δ', 'mean A'];
   const left = c.actions.length - shown.length;
   return [
     heading(3, 'By action'),
@@ -101,16 +101,16 @@ function byAction(c: CriticReport): Html[] {
         a.action,
         formatCount(a.n),
         formatCount(a.tasks),
+        a.contrast.mean === null ? '–' : formatSigned(a.contrast.mean),
+        formatNumber(a.contrast.se),
         formatSigned(a.delta.mean),
-        formatNumber(a.delta.se),
         formatSigned(a.advantage.mean),
-        formatNumber(a.advantage.se),
         { helpful: '▲ helpful', harmful: '▼ harmful', none: '' }[actionMark(c, a) ?? 'none'],
       ]),
       numeric,
     ),
     paragraph(
-      `From the largest mean δ${left > 0 ? `; ${left} in between left out` : ''}. Standard errors by task. ${actionMarkNote(c)}`,
+      `From the largest contrast within tasks${left > 0 ? `; ${left} in between left out` : ''}. Standard errors by task. ${actionMarkNote(c)}`,
       'note',
     ),
   ];

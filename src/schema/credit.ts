@@ -26,7 +26,12 @@ export type Calibration = z.infer<typeof Calibration>;
 /** A mean with its standard error, CR1 by task. */
 export const ClusteredMean = z.strictObject({
   mean: z.number(),
-  se: z.number().nullable().describe('CR1 by task, given the fitted critic; null with one task.'),
+  se: z
+    .number()
+    .nullable()
+    .describe(
+      'CR1 by task, given the fitted critic; null with one task and where that is no error of the mean.',
+    ),
 });
 export type ClusteredMean = z.infer<typeof ClusteredMean>;
 
@@ -39,6 +44,16 @@ export const StageAdvantage = z.strictObject({
 });
 export type StageAdvantage = z.infer<typeof StageAdvantage>;
 
+/** θ: turns with an action against turns without it, of the same task at the same turn index. */
+export const ActionContrast = z.strictObject({
+  mean: z.number().nullable().describe('In units of the return; null where nothing can be compared.'),
+  se: z.number().nullable().describe('CR2 by task.'),
+  tasks: z.int().describe('Tasks whose trials differ in the action.'),
+  df: z.number().nullable().describe('Of the t by which it is judged: effective number of such tasks − 1.'),
+  reason: z.string().optional().describe('Why there is none.'),
+});
+export type ActionContrast = z.infer<typeof ActionContrast>;
+
 export const ActionAdvantage = z.strictObject({
   action: z
     .string()
@@ -47,8 +62,19 @@ export const ActionAdvantage = z.strictObject({
     ),
   n: z.int().describe('Turns.'),
   tasks: z.int(),
-  advantage: ClusteredMean.describe('Mean of A = Q − V; shrunk towards 0 by the ridge.'),
-  delta: ClusteredMean.describe('Mean of δ: the same in expectation, without a model of Q.'),
+  advantage: ClusteredMean.describe(
+    'Mean of A = Q − V, shrunk towards 0 by the ridge. Without an error: one that holds the fit fixed is far too small.',
+  ),
+  delta: ClusteredMean.describe(
+    'Mean of δ: the same in expectation, without a model of Q. Without an error, for the same reason.',
+  ),
+  contrast: ActionContrast.describe('What the mark rests on.'),
+  mark: z
+    .enum(['helpful', 'harmful'])
+    .nullable()
+    .describe(
+      'By the contrast: beyond a two-sided 5 % limit of t over all actions that have one (Bonferroni).',
+    ),
 });
 export type ActionAdvantage = z.infer<typeof ActionAdvantage>;
 
@@ -113,7 +139,9 @@ export const CriticReport = z.strictObject({
   estimand: z.string(),
   convention: z.string(),
   stages: z.array(StageAdvantage),
-  actions: z.array(ActionAdvantage).describe('From the most helpful to the most harmful by mean δ.'),
+  actions: z
+    .array(ActionAdvantage)
+    .describe('From the most helpful to the most harmful by contrast; one without counts as 0.'),
   calibration: z.array(Calibration).describe('Tenths of the turns by predicted V.'),
   supportedShare: z.number().describe('Share of turns with others like them in the logs.'),
   n: z.int().describe('Episodes.'),

@@ -4,6 +4,7 @@ import { fitCritic } from '../../src/critic/critic.ts';
 import {
   actionMark,
   clearLimit,
+  contrastMark,
   offCentre,
   turnMarkNote,
   turnMarks,
@@ -35,12 +36,13 @@ describe('marks', () => {
     expect(clearLimit(1, 1)).toBe(Number.POSITIVE_INFINITY);
   });
 
-  test('actions are marked by mean δ beyond the limit of all listed', () => {
+  test('actions are marked by their contrast beyond the limit of all looked at', () => {
     expect(good.warnings).toEqual([]);
-    const a = { ...good.actions[0]!, tasks: 300 };
-    const at = (mean: number, se: number | null) => actionMark(good, { ...a, delta: { mean, se } });
+    const at = (mean: number, se: number | null) => contrastMark({ mean, se, tasks: 300, df: 299 }, 3);
     // Three actions: t with 299 degrees of freedom at 1 − .025/3 is 2.4073.
     expect(good.actions).toHaveLength(3);
+    for (const a of good.actions) expect(actionMark(good, a)).toBe(contrastMark(a.contrast, 3));
+    expect(contrastMark({ mean: null, se: null, tasks: 0, df: null, reason: 'x' }, 3)).toBeNull();
     expect([at(2.45, 1), at(-2.45, 1), at(2.35, 1), at(2.45, null)]).toEqual([
       'helpful',
       'harmful',
@@ -49,9 +51,8 @@ describe('marks', () => {
     ]);
   });
 
-  test('nothing is marked where the critic did not pass its own checks, and it says why', () => {
+  test('no turn is marked where the critic did not pass its own checks, and it says why', () => {
     expect(unmarkedReason(good)).toBeNull();
-    expect(actionMark(bad, { ...good.actions[0]!, delta: { mean: 9, se: 0.1 } })).toBeNull();
     expect(turnMarks(bad, episode([9, 0.1], [-9, 0.1]))).toEqual([null, null]);
     expect(turnMarkNote(bad, episode([9, 0.1]))).toContain('did not pass');
   });
@@ -90,7 +91,7 @@ describe('marks', () => {
       }),
       values: new Float64Array(2 * w.actions.indices.length).fill(1),
     };
-    const rows = meanByAction(fit.rows, two, fit.advantage, fit.delta);
+    const rows = meanByAction(fit.rows, two, fit.v, fit.advantage, fit.delta);
     expect(rows.map((x) => x.action).sort()).toEqual([
       'class=cheap, tool=cheap',
       'class=submit, tool=submit',
