@@ -77,7 +77,7 @@ describe('turnwise credit', () => {
     for (const part of ['critic ', 'constant ', 'constant by turn', 'placebo', 'class=submit', 'Calibration'])
       expect(out).toContain(part);
     expect(out).toContain('class=think, tool=reason');
-    expect(out).toMatch(/Marked by the contrast: [^]* 3\s+actions\s+compared/);
+    expect(out).toMatch(/Marked by the contrast: [\s\S]* 3\s+actions\s+compared/);
     expect(out).toContain('under logged propensities');
     expect(err).toContain('1 truncated');
   });
