@@ -4,6 +4,7 @@ import type { CriticConfigInput } from '../schema/critic-config.ts';
 import { failure } from '../schema/error.ts';
 import { StatePart } from '../schema/state-config.ts';
 import type { Store } from '../store/store.ts';
+import { withActionHistory } from '../trajectories/action-history.ts';
 import { actionFeatures } from '../trajectories/actions.ts';
 import { loadTrajectories } from '../trajectories/load.ts';
 import { stateFeatures } from '../trajectories/states.ts';
@@ -40,8 +41,9 @@ export async function runCritic(store: Store, options: CreditOptions = {}): Prom
   const dims = ngrams === undefined || ngrams === 0 ? {} : { ngramDims: ngrams };
   const without = <P extends string>(parts: readonly P[]): P[] =>
     parts.filter((part) => part !== 'ngrams' || ngrams !== 0);
-  const states = await stateFeatures(store, t, { ...dims, include: without(StatePart.options) });
+  const observed = await stateFeatures(store, t, { ...dims, include: without(StatePart.options) });
   const actions = await actionFeatures(store, t, { ...dims, include: without(ActionPart.options) });
+  const states = withActionHistory(t, observed, actions);
   const fit = await fitCriticSlowly(t, states, actions, options.critic ?? {}, options.onProgress);
   return { t, fit };
 }
