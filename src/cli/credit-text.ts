@@ -45,7 +45,12 @@ function heldOut(r: CriticReport): string {
     [
       row('critic', h, h.turn0, gain),
       row('constant', c, c.turn0, 'mean of the training part'),
-      row('constant by turn', c.byTurn, null, 'what the length alone tells'),
+      row(
+        'constant by turn',
+        c.byTurn,
+        null,
+        `what the length alone tells; the critic’s is ${gainWords(h.gainByTurn)} it, se ${formatNumber(h.gainByTurnSe, 4)}`,
+      ),
       row(
         'placebo',
         p,

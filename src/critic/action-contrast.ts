@@ -65,9 +65,18 @@ export function actionContrast(c: TurnCells, taken: Uint8Array, tasks: number): 
     return none(
       'no task has trials that differ in this action at the same turn: there is nothing to compare',
     );
+  // Cells whose turns all take the action, or none, have nothing to compare: they stay out of everything.
+  const varies = new Uint8Array(c.cells);
+  const told = new Uint8Array(tasks);
+  for (let i = 0; i < R; i++)
+    if (Math.abs(x[i]!) > 1e-9) {
+      varies[c.cell[i]!] = 1;
+      told[c.task[i]!] = 1;
+    }
   let xv = 0;
   let vv = 0;
   for (let i = 0; i < R; i++) {
+    if (varies[c.cell[i]!] === 0) continue;
     xv += x[i]! * c.v[i]!;
     vv += c.v[i]! ** 2;
   }
@@ -76,6 +85,7 @@ export function actionContrast(c: TurnCells, taken: Uint8Array, tasks: number): 
   let total = 0;
   let xy = 0;
   for (let i = 0; i < R; i++) {
+    if (varies[c.cell[i]!] === 0) continue;
     const e = x[i]! - slope * c.v[i]!;
     x[i] = e;
     xx[c.task[i]!]! += e * e;
@@ -89,10 +99,9 @@ export function actionContrast(c: TurnCells, taken: Uint8Array, tasks: number): 
   for (let i = 0; i < R; i++) score[c.task[i]!]! += x[i]! * (c.y[i]! - theta * x[i]!);
   let variance = 0;
   let squares = 0;
-  let informative = 0;
+  const informative = told.reduce((n, yes) => n + yes, 0);
   for (let k = 0; k < tasks; k++) {
     const h = xx[k]! / total;
-    if (h > 1e-6) informative++;
     squares += h * h;
     if (h < 1) variance += score[k]! ** 2 / (1 - h);
   }

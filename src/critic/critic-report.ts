@@ -42,6 +42,7 @@ export function criticReport(parts: ReportParts): CriticReport {
   const flat = heldOutError(r, constant);
   const placebo = placeboError(r, parts.placebo, parts.errors, held.all.r2);
   const { gain, se } = gainOver(r, v, constant);
+  const byTurn = gainOver(r, v, constantPredictor(r, 'stage'));
   const { policies, ...label } = creditLabel(t, r, states.columns);
   const report: Omit<CriticReport, 'warnings'> = {
     critic: {
@@ -61,7 +62,14 @@ export function criticReport(parts: ReportParts): CriticReport {
         lambdaQ: [...fitsQ[i]!.lambda],
       })),
     },
-    heldOut: { ...held.all, turn0: held.turn0, gain, gainSe: Number.isNaN(se) ? null : se },
+    heldOut: {
+      ...held.all,
+      turn0: held.turn0,
+      gain,
+      gainSe: Number.isNaN(se) ? null : se,
+      gainByTurn: byTurn.gain,
+      gainByTurnSe: Number.isNaN(byTurn.se) ? null : byTurn.se,
+    },
     constant: {
       ...flat.all,
       turn0: heldOutError(r, meanReturnPredictor(r)).turn0,

@@ -15,20 +15,24 @@ export function criticWarnings(
   };
   if (constant.r2 === null)
     warn('zero-variance', 'every return to go is the same: there is nothing to predict');
-  else if (heldOut.rmse >= constant.rmse)
+  else if (heldOut.rmse >= constant.rmse || (heldOut.r2 ?? 0) <= 0)
     warn(
       'no-better-than-constant',
-      'the critic does not beat a constant on held-out tasks; do not read turn advantages',
+      'the critic does not beat a constant on held-out tasks (or its R² is not above 0); do not read turn advantages',
     );
   else if (heldOut.gainSe === null || heldOut.gain < 2 * heldOut.gainSe)
     warn(
       'gain-not-clear',
       'the critic beats a constant on held-out tasks by less than two standard errors; turn advantages may be noise',
     );
-  if (constant.r2 !== null && heldOut.rmse < constant.rmse && heldOut.rmse >= constant.byTurn.rmse)
+  if (
+    constant.r2 !== null &&
+    heldOut.rmse < constant.rmse &&
+    !(heldOut.gainByTurn >= 2 * (heldOut.gainByTurnSe ?? Number.POSITIVE_INFINITY))
+  )
     warn(
       'no-better-than-length',
-      'the critic does not beat a mean for each turn index: it has learnt no more than how long the episode has run',
+      'the critic does not beat a mean for each turn index by two standard errors, paired by task: it may have learnt no more than how long the episode has run',
     );
   if (constant.r2 !== null && placebo.asGood === 0 && placebo.runs < 19)
     warn(

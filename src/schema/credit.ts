@@ -118,6 +118,8 @@ export const CriticReport = z.strictObject({
     turn0: HeldOutError.describe('V before the first turn against the return.'),
     gain: z.number().describe('Mean squared error of the constant less that of the critic, over all turns.'),
     gainSe: z.number().nullable().describe('Of `gain`, CR1 by task.'),
+    gainByTurn: z.number().describe('The same over the mean for each turn index, `constant.byTurn`.'),
+    gainByTurnSe: z.number().nullable(),
   }).describe('V against the return still to come, on tasks its model did not see, over all turns.'),
   constant: HeldOutError.extend({
     turn0: HeldOutError,

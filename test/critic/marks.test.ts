@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { meanByAction } from '../../src/critic/advantages.ts';
 import { fitCritic } from '../../src/critic/critic.ts';
+import { criticWarnings } from '../../src/critic/critic-warnings.ts';
 import {
   actionMark,
   clearLimit,
@@ -55,6 +56,16 @@ describe('marks', () => {
     expect(unmarkedReason(good)).toBeNull();
     expect(turnMarks(bad, episode([9, 0.1], [-9, 0.1]))).toEqual([null, null]);
     expect(turnMarkNote(bad, episode([9, 0.1]))).toContain('did not pass');
+  });
+
+  test('a critic without an R² above 0, or without a clear paired gain over the length, does not pass', () => {
+    const codes = (heldOut: Partial<CriticReport['heldOut']>) =>
+      criticWarnings({ ...good, heldOut: { ...good.heldOut, ...heldOut } }, ['p'], 0).map((w) => w.code);
+    expect(codes({})).toEqual([]);
+    expect(codes({ r2: -0.018 })).toEqual(['no-better-than-constant']);
+    expect(codes({ gainByTurn: 0.0019, gainByTurnSe: 0.001 })).toEqual(['no-better-than-length']);
+    expect(codes({ gainByTurn: 0.0021, gainByTurnSe: 0.001 })).toEqual([]);
+    expect(codes({ gainByTurnSe: null })).toEqual(['no-better-than-length']);
   });
 
   test('a turn is marked by A, not δ, the extremes only, each beyond its own error', () => {
