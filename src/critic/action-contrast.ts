@@ -20,7 +20,7 @@ import type { CriticRows } from './critic-rows.ts';
 
 /** Task × turn index of every fitted turn: equal numbers, equal cells. O(turns). */
 export interface TurnCells {
-  readonly cell: Int32Array; // [R] by place in r.rows
+  readonly cell: Int32Array; // [R] by place in the rows
   readonly task: Int32Array; // [R]
   readonly cells: number;
   readonly y: Float64Array; // [R] G − V̂, less its cell's mean
@@ -28,30 +28,36 @@ export interface TurnCells {
   readonly size: Float64Array; // [cells] turns
 }
 
-export function turnCells(r: CriticRows, v: Float64Array): TurnCells {
-  const R = r.rows.length;
-  const task = r.rows.map((row) => r.cluster[r.place[row]!]!);
+/**
+ * @param after y = what comes after the turn less V̂ of the next state, for the turns `rows` that have a
+ *   next one; its contrast is 0 where V̂(s′) sees all that the action did
+ */
+export function turnCells(r: CriticRows, v: Float64Array, rows = r.rows, after = false): TurnCells {
+  const R = rows.length;
+  const task = rows.map((row) => r.cluster[r.place[row]!]!);
   let stages = 0;
-  for (const row of r.rows) stages = Math.max(stages, r.stage[row]! + 1);
+  for (const row of rows) stages = Math.max(stages, r.stage[row]! + 1);
   const codes = new Map<number, number>();
   const cell = new Int32Array(R);
   for (let i = 0; i < R; i++) {
-    const key = task[i]! * stages + r.stage[r.rows[i]!]!;
+    const key = task[i]! * stages + r.stage[rows[i]!]!;
     const code = codes.get(key) ?? codes.size;
     if (code === codes.size) codes.set(key, code);
     cell[i] = code;
   }
   const size = new Float64Array(codes.size);
   for (let i = 0; i < R; i++) size[cell[i]!]!++;
-  const y = Float64Array.from(r.rows, (row) => r.toGo[row]! - v[row]!);
-  const centredV = Float64Array.from(r.rows, (row) => v[row]!);
+  const y = Float64Array.from(rows, (row) =>
+    after ? r.toGo[row + 1]! - v[row + 1]! : r.toGo[row]! - v[row]!,
+  );
+  const centredV = Float64Array.from(rows, (row) => v[row]!);
   centre(y, cell, size);
   centre(centredV, cell, size);
   return { cell, task, cells: codes.size, y, v: centredV, size };
 }
 
 /**
- * @param taken [R] 1 where the turn takes the action, by place in `r.rows`
+ * @param taken [R] 1 where the turn takes the action, by place in the rows of the cells
  * @param tasks number of task codes
  */
 export function actionContrast(c: TurnCells, taken: Uint8Array, tasks: number): ActionContrast {

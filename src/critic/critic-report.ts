@@ -16,6 +16,7 @@ import {
   placeboError,
 } from './held-out.ts';
 import { CONVENTION, creditLabel, estimandOf } from './label.ts';
+import { unseenActions } from './next-state.ts';
 import type { StageGroup } from './stages.ts';
 import type { StageFit } from './values.ts';
 
@@ -91,5 +92,11 @@ export function criticReport(parts: ReportParts): CriticReport {
     config,
   };
   const singular = [...fitsV, ...fitsQ].reduce((n, f) => n + f.singular, 0);
-  return { ...report, warnings: [...criticWarnings(report, policies, singular), ...unusableReturns(t)] };
+  return {
+    ...report,
+    warnings: [
+      ...criticWarnings(report, policies, singular, unseenActions(r, actions, v, report.actions)),
+      ...unusableReturns(t),
+    ],
+  };
 }

@@ -7,6 +7,7 @@ export function criticWarnings(
   report: Omit<CriticReport, 'warnings'>,
   policies: readonly string[],
   singular: number,
+  unseen: readonly string[] = [],
 ): Warning[] {
   const { config, heldOut, constant, placebo, excluded, tasks } = report;
   const out: Warning[] = [];
@@ -44,6 +45,12 @@ export function criticWarnings(
       'no-better-than-placebo',
       `${placebo.asGood} of ${placebo.runs} placebo runs with shuffled outcomes predict as well as the critic`,
       placebo.asGood,
+    );
+  if (unseen.length > 0)
+    warn(
+      'next-state-blind',
+      `the state after the turn does not show what ${unseen.slice(0, 3).join('; ')}${unseen.length > 3 ? ` and ${unseen.length - 3} more` : ''} did: returns that follow differ from V there by more than chance, and the difference is credited to later turns; no turn is marked`,
+      unseen.length,
     );
   if (tasks < config.minTasks)
     warn('few-tasks', `only ${tasks} tasks: held-out errors and standard errors are unsteady`, tasks);

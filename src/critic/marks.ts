@@ -19,6 +19,7 @@ const LOUD = [
   'gain-not-clear',
   'no-better-than-placebo',
   'no-better-than-length',
+  'next-state-blind',
 ];
 
 const ALPHA = 0.05;

@@ -63,3 +63,10 @@ test('an action that only declares a class gets its own credit at each turn, not
   for (const found of gap(withHistory)) expect(Math.abs(found - 0.1)).toBeLessThan(3 * 0.018);
   for (const found of gap(w.states).slice(0, 3)) expect(Math.abs(found)).toBeLessThan(0.01);
 });
+
+test('a state that does not show earlier classes is told, and one that does is not', () => {
+  const codes = (states: typeof w.states) =>
+    fitCritic(w.t, states, w.actions, { placebos: 19 }).report.warnings.map((x) => x.code);
+  expect(codes(w.states)).toContain('next-state-blind');
+  expect(codes(withHistory)).not.toContain('next-state-blind');
+});
