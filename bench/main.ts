@@ -14,6 +14,7 @@ const benches: Readonly<
   damage: () => import('./damage.ts'),
   mutations: () => import('./mutations.ts'),
   mislead: () => import('./mislead.ts'),
+  'credit-null': () => import('./credit-null.ts'),
 };
 
 const [name, ...flags] = process.argv.slice(2);
