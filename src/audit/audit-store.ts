@@ -149,6 +149,7 @@ function auditOf(
     values: new Float64Array(0),
     held: { episodes: held.episodes, tasks: held.tasks, known: held.known },
     warnings,
+    missing: state.missing,
     table: null,
   };
   const behaviour = coverageOf(state.flags, state.withTask);

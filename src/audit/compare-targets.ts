@@ -88,7 +88,8 @@ export function compareRatios(
 /** Where a weakly supported policy takes part no interval claims its coverage. */
 function labelled(band: PolicyBand, weak: ReadonlySet<string>): PolicyBand {
   const label = (v: ComparedValue): ComparedValue => {
-    if (!weak.has(v.policy) && !(v.against !== null && weak.has(v.against))) return v;
+    const own = v.estimate.support?.verdict === 'weak';
+    if (!own && !weak.has(v.policy) && !(v.against !== null && weak.has(v.against))) return v;
     const of = <I extends { method: string } | null>(interval: I): I =>
       interval && { ...interval, method: `${interval.method}; weak support, coverage not claimed` };
     return {

@@ -2,19 +2,19 @@ import type { Verdict } from '../schema/audit.ts';
 import type { Estimate } from '../schema/estimate.ts';
 import type { Evaluation } from '../schema/evaluation.ts';
 
-/** Intervals as the verdict allows: as they are, labelled, or none, so that nothing looks like one. */
+/** Intervals as the verdict and their own influence values allow: as they are, labelled, or none, so that nothing looks like one. */
 export function permitIntervals(evaluation: Evaluation, verdict: Verdict): Evaluation {
-  if (verdict === 'supported') return evaluation;
-  const permitted = (e: Estimate): Estimate =>
-    e.interval === null
-      ? e
-      : {
-          ...e,
-          interval:
-            verdict === 'refused'
-              ? null
-              : { ...e.interval, method: `${e.interval.method}; weak support, coverage not claimed` },
-        };
+  const permitted = (e: Estimate): Estimate => {
+    if (e.interval === null) return e;
+    if (verdict === 'refused') return { ...e, interval: null };
+    const own = e.support?.verdict === 'weak';
+    if (verdict === 'supported' && !own) return e;
+    const why = verdict === 'weak' ? 'weak support' : 'weak support of its own';
+    return {
+      ...e,
+      interval: { ...e.interval, method: `${e.interval.method}; ${why}, coverage not claimed` },
+    };
+  };
   const { estimates, difference } = evaluation;
   return {
     ...evaluation,

@@ -34,7 +34,7 @@ export interface Evidence {
 const FAMILIES: readonly ((evidence: Evidence, config: AuditConfig) => Reason[])[] = [
   refusals,
   weaknesses,
-  ({ evaluation }, config) => unknownReturns(evaluation.episodes, config),
+  unknownReturns,
   withoutError,
   propensitiesContradicted,
   rulesNameTasks,

@@ -7,11 +7,11 @@
  *            each (Krichevsky & Trofimov 1981): strong where p hardly varies within the cell
  *   shares   Π (1 − λ + λ 1{a = c}/p) by class c, since E[1{a = c}/p] ≤ 1: for class c taken more often than logged,
  *            however p varies (Waudby-Smith & Ramdas 2024)
- *   ratio    Π (1 − λ + λ ρ), since E[ρ | cell] ≤ 1 for the target's own ratio ρ, where actions have no classes, too
+ *   ratio    Π (1 − λ + λ ρ), since E[ρ | cell] ≤ 1 for the target's own ratio ρ, where actions have no classes
  *
- *   e of a cell        mean of the three (of λ and c)
+ *   e of a cell        mean of the first two, over λ and c; without classes the third
  *   e of a partition   ½ Π_cells (½ + ½ e) + ½ mean_cells e: many cells that are a little off, or one that is far
- *   refused            where e ≥ partitions/α (Bonferroni)
+ *   refused            where e ≥ partitions/α (Bonferroni), those of one cell counted once
  *
  * Not looked at: a class taken less often than logged where p varies and nothing else is taken more often; states that
  * none of the cells tells apart (loaded logs are also held against a model of the actions).
@@ -53,7 +53,11 @@ export function contradiction(
   alpha: number,
 ): PropensityFinding | null {
   const { partitions, tasks, classes } = sums;
-  const looked = partitions.length + (tasks === null ? 0 : 1);
+  // Partitions of one cell are all the same: every turn.
+  const several = partitions.filter(({ cells }) => cells.size > 1);
+  const whole = partitions.find(({ cells }) => cells.size === 1);
+  const kinds = whole === undefined ? several : [whole, ...several];
+  const looked = kinds.length + (tasks === null ? 0 : 1);
   const limit = Math.log(1 / alpha);
   let best: PropensityFinding | null = null;
   const consider = (
@@ -66,7 +70,7 @@ export function contradiction(
     if (found !== null && Math.abs(found.mean - 1) > MATERIAL)
       best = { ...found, strength: strength / Math.LN10, limit: limit / Math.LN10 };
   };
-  for (const { name, cells } of partitions) {
+  for (const { name, cells } of kinds) {
     const logs = [...cells].map(([key, cell]) => ({ key, cell, log: logOfCell(cell, classes) }));
     consider(combined(logs.map((x) => x.log)), () => {
       const { key, cell } = logs.reduce((most, x) => (x.log > most.log ? x : most));
@@ -98,10 +102,11 @@ function combined(logs: readonly number[]): number {
 
 function logOfCell(cell: Float64Array, classes: number): number {
   const n = cell[AT.n]!;
-  let ratio = -Infinity;
-  for (let j = 0; j < BETS.length; j++) ratio = logAdd(ratio, cell[AT.rhoBets + j]!);
-  ratio -= Math.log(BETS.length);
-  if (classes === 0) return ratio;
+  if (classes === 0) {
+    let ratio = -Infinity;
+    for (let j = 0; j < BETS.length; j++) ratio = logAdd(ratio, cell[AT.rhoBets + j]!);
+    return ratio - Math.log(BETS.length);
+  }
   const own = ownClasses(classes);
   let shares = -Infinity;
   const counts = new Float64Array(own + 1);
@@ -115,7 +120,7 @@ function logOfCell(cell: Float64Array, classes: number): number {
   shares -= Math.log(own * BETS.length);
   if (classes > OWN_CLASSES) counts[own] = cell[AT.classes + own * OF_CLASS.size]!;
   const frequencies = logPrequential(counts, n, classes) - cell[AT.logP]!;
-  return logAdd(logAdd(ratio, shares), frequencies) - Math.log(3);
+  return logAdd(shares, frequencies) - Math.LN2;
 }
 
 const logOfTask = (sum: Float64Array, classes: number): number => {

@@ -70,7 +70,7 @@ export const AuditConfig = EvaluationConfig.extend({
     .number()
     .gt(0)
     .max(0.05)
-    .default(0.005)
+    .default(0.01)
     .describe(
       'Refused where the logged actions are less likely than this under the logged propensities, whatever the target: an e-value by cell of the state (turn, last action, rule, feature, task) beyond its inverse, so that right propensities are refused in at most this share of audits.',
     ),
@@ -116,7 +116,7 @@ export const AuditConfig = EvaluationConfig.extend({
     .max(1)
     .default(0.05)
     .describe(
-      'Weak beyond this share of the episodes without a return, aborted ones aside. A failure that nobody scored is missing for how it went: the value is then open by that share of the return range, and no standard error shows it.',
+      'Weak beyond this share of the target’s weight on episodes without a return, aborted ones aside. A failure that nobody scored is missing for how it went: the value is then open by that share of the return range, and no standard error shows it.',
     ),
   maxMissing: z
     .number()
@@ -125,6 +125,13 @@ export const AuditConfig = EvaluationConfig.extend({
     .default(0.2)
     .describe(
       'Refused beyond: with a fifth of the outcomes unknown the value is open by a fifth of the return range, more than most comparisons are about.',
+    ),
+  weakHidden: z
+    .number()
+    .min(0)
+    .default(0.2)
+    .describe(
+      'Weak where the bias that returns which are missing or cut short can make, their share of the target’s weight times the return range, is more than this share of the half-width of the interval: at a fifth a 95 % interval still covers 93 %.',
     ),
   weakAborted: z
     .number()
@@ -140,7 +147,7 @@ export const AuditConfig = EvaluationConfig.extend({
     .max(1)
     .default(0.05)
     .describe(
-      'Weak beyond this share of the episodes, or of the target’s weight, on episodes cut short from outside: what they would still have earned is missing from the value.',
+      'Weak beyond this share of the target’s weight on episodes cut short from outside: what they would still have earned is missing from the value.',
     ),
   maxCutShort: z
     .number()
@@ -148,7 +155,7 @@ export const AuditConfig = EvaluationConfig.extend({
     .max(1)
     .default(0.2)
     .describe(
-      'Refused beyond this share of the episodes or of the target’s weight: the value is then open by that share of the return range.',
+      'Refused beyond this share of the target’s weight: the value is then open by that share of the return range.',
     ),
   weakEvents: z
     .number()

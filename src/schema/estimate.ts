@@ -17,6 +17,13 @@ export const Parts = z.strictObject({
 });
 export type Parts = z.infer<typeof Parts>;
 
+/** Whether an estimate's own influence values bear its interval, whatever the audit says of the weights. */
+export const OwnSupport = z.strictObject({
+  verdict: z.enum(['supported', 'weak']),
+  reasons: z.array(z.string()),
+});
+export type OwnSupport = z.infer<typeof OwnSupport>;
+
 /** A number that carries its uncertainty, its convention and what it rests on. */
 export const Estimate = z.strictObject({
   estimator: z.string(),
@@ -28,6 +35,13 @@ export const Estimate = z.strictObject({
   clusters: z.int().describe('Tasks; an episode without a task is its own cluster.'),
   ess: z.number().nullable().describe('(Σw)²/Σw² of the final weights.'),
   kHat: z.number().nullable().describe('Pareto tail index of the final weights; null with a reason.'),
+  events: z
+    .number()
+    .nullable()
+    .describe(
+      'K/g₁² of what the tasks add to this value: about as many rare outcomes stand behind it; 0: no spread. null: no skew.',
+    ),
+  support: OwnSupport.nullable().describe('null: no value or no error to judge.'),
   estimand: z.string(),
   convention: z.string(),
   parts: Parts.optional().describe('Of doubly robust estimates.'),

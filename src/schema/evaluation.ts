@@ -69,6 +69,12 @@ export const Evaluation = z.strictObject({
     used: z.int().describe('With a return, on held-out tasks.'),
     withoutReturn: z.int().describe('Aborted or without any reward; left out of both averages.'),
     aborted: z.int().describe('Of these, aborted; the others may be missing for how they went.'),
+    missingWeight: z
+      .number()
+      .nullable()
+      .describe(
+        'Share of the target’s weight on episodes without a return that were not aborted: what the value leaves out. null: no weight.',
+      ),
     cutShort: z.int().describe('Of those used, truncated or unfinished: with what they had earned so far.'),
     cutShortWeight: z
       .number()

@@ -4,6 +4,7 @@ import type { Estimate, Interval, Parts } from '../schema/estimate.ts';
 import type { Warning } from '../schema/warning.ts';
 import type { Clusters } from '../trajectories/trajectories.ts';
 import type { Influence } from './estimator.ts';
+import { ownSupport } from './own-support.ts';
 
 /** What an estimate reports besides its own numbers. */
 export interface EstimateContext {
@@ -59,6 +60,9 @@ export function estimateOf(
     clusters: K,
     ess,
     kHat,
+    ...(finite && Number.isFinite(se) && K >= 2
+      ? ownSupport(psi, value, clusters)
+      : { events: null, support: null }),
     estimand,
     convention,
     ...(finite && parts !== undefined ? { parts: finiteParts(parts) } : {}),

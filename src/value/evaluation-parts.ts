@@ -1,10 +1,12 @@
 import { type TailIndex, tailIndex } from '../math/pareto.ts';
+import { sum } from '../math/sum.ts';
 import type { Estimate } from '../schema/estimate.ts';
 import type { Evaluation, EvaluationConfig } from '../schema/evaluation.ts';
 import type { Warning } from '../schema/warning.ts';
 import { effectiveSampleSize } from '../weights/effective-sample-size.ts';
 import type { EpisodeWeights } from '../weights/episode-weights.ts';
-import type { LogRatios } from '../weights/ratios.ts';
+import type { LogRatios, MissingWeight } from '../weights/ratios.ts';
+import { missingWeight } from '../weights/unpaid.ts';
 import { checkedBounds } from './bounds.ts';
 import { type EstimateContext, estimateOf, meanReturn } from './estimate.ts';
 import { type Entry, without } from './intervals/intervals.ts';
@@ -80,6 +82,7 @@ export function evaluationOf(
     withoutReturn: w.total - w.n,
     aborted: unknown.aborted,
     cutShort: unknown.cutShort,
+    missingWeight: shareMissing(unknown.missing, missingWeight(ratios), w),
     cutShortWeight: unknown.cutShortWeight,
     trainedOn: ratios.held.episodes,
     total: w.total + ratios.held.episodes,
@@ -98,6 +101,14 @@ export function evaluationOf(
     warnings: [...ratios.warnings, ...facts.warnings, ...notes(ratios, episodes, facts), ...limits.warnings],
     config: settings,
   };
+}
+
+/** Of the target's weight; an episode whose weight is not known counts as much as one of those used does on average. */
+function shareMissing(missing: number, { weight, unknown }: MissingWeight, w: EpisodeWeights): number | null {
+  if (missing === 0) return 0;
+  const used = sum(w.weight) * Math.exp(w.finalShift);
+  const all = weight + (unknown * used) / w.n;
+  return used > 0 && Number.isFinite(all) && Number.isFinite(used) ? all / (used + all) : null;
 }
 
 function notes(

@@ -85,12 +85,12 @@ export function missingReturns({ used, withoutReturn, aborted }: Episodes) {
 /** Episodes without a return, with both denominators. */
 export function missingWords(episodes: Episodes): string {
   const { missing, of, share } = missingReturns(episodes);
-  const { used, withoutReturn, aborted } = episodes;
+  const { used, withoutReturn, aborted, missingWeight } = episodes;
   const all = used + withoutReturn;
   const lost = `${countWords(aborted)} of all ${countWords(all)} were aborted`;
   return missing === 0
     ? `${lost} (${shareWords(aborted / all)}) and are left out`
-    : `${countWords(missing)} of ${countWords(of)} episodes that were not aborted have no return (${shareWords(share)}) and are left out${aborted > 0 ? `; ${lost}` : ''}: if they are missing for how they went, the value and its error are wrong`;
+    : `${countWords(missing)} of ${countWords(of)} episodes that were not aborted have no return (${shareWords(share)}${missingWeight === null || missingWeight === undefined ? '' : `, with ${shareWords(missingWeight)} of the target’s weight`}) and are left out${aborted > 0 ? `; ${lost}` : ''}: if they are missing for how they went, the value and its error are wrong`;
 }
 
 /** Episodes that were cut short, by count and by the target's weight. */

@@ -8,8 +8,9 @@ import { unusableReturns } from '../trajectories/unusable-returns.ts';
 import { abortedRewards } from './aborted-rewards.ts';
 import { behaviourColumn, checkLogColumn } from './behaviour-column.ts';
 import { heldOut, type SourceName } from './held-out.ts';
-import type { LogRatios } from './ratios.ts';
+import type { LogRatios, UnpaidWeights } from './ratios.ts';
 import { requireBehaviour } from './require-behaviour.ts';
+import { unpaidEpisodes } from './unpaid.ts';
 import { withReturn } from './with-return.ts';
 
 /**
@@ -64,6 +65,7 @@ export function logRatiosFromPolicyFile(
     trainedOn: file.trained_on,
     trajectories: held.trajectories,
     values,
+    unpaid: unpaid(),
     held: { episodes: held.episodes, tasks: held.tasks, known: held.known },
     warnings: [
       ...abortedRewards(all),
@@ -82,4 +84,31 @@ export function logRatiosFromPolicyFile(
       probabilities,
     },
   };
+
+  /** Weights of the episodes without a return, as far as they can be formed: what the value leaves out. */
+  function unpaid(): UnpaidWeights {
+    const episodes = unpaidEpisodes(held.trajectories, t.index);
+    const whole = episodes.filter((e) => {
+      for (let s = t.episodeOffsets[e]!; s < t.episodeOffsets[e + 1]!; s++)
+        if (codes[s]! < 0 || !(behaviour[s]! <= 0)) return false;
+      return true;
+    });
+    const logWeight = new Float64Array(episodes.length).fill(Number.NaN);
+    if (whole.length === 0) return { episodes, logWeight };
+    let found: Int32Array;
+    try {
+      found = matchRules({ ...t, index: whole }, file).rule;
+    } catch {
+      return { episodes, logWeight }; // A state that no rule covers: nothing is known of the weight there.
+    }
+    const known = new Set(whole);
+    episodes.forEach((e, i) => {
+      if (!known.has(e)) return;
+      let log = 0;
+      for (let s = t.episodeOffsets[e]!; s < t.episodeOffsets[e + 1]!; s++)
+        log += Math.log(pi[found[s]! * A + codes[s]!]!) - behaviour[s]!;
+      logWeight[i] = log;
+    });
+    return { episodes, logWeight };
+  }
 }

@@ -11,6 +11,7 @@ import { heldOut } from './held-out.ts';
 import type { LogRatios, Measure } from './ratios.ts';
 import { requireBehaviour } from './require-behaviour.ts';
 import { readScores, readSources, type ScoreColumns, scoredPolicies, scoredTrainedOn } from './scores.ts';
+import { unpaidEpisodes } from './unpaid.ts';
 import { withReturn } from './with-return.ts';
 
 /**
@@ -50,12 +51,20 @@ export async function logRatiosFromScores(
     for (const e of used.index)
       for (let s = t.episodeOffsets[e]!; s < t.episodeOffsets[e + 1]!; s++)
         values[s] = target[s]! - behaviour[s]!;
+    const episodes = unpaidEpisodes(held.trajectories, used.index);
+    // Where a score or a log-probability is missing the weight is NaN: not known.
+    const logWeight = Float64Array.from(episodes, (e) => {
+      let log = 0;
+      for (let s = t.episodeOffsets[e]!; s < t.episodeOffsets[e + 1]!; s++) log += target[s]! - behaviour[s]!;
+      return log;
+    });
     return {
       target: policy,
       measure,
       trainedOn: trained,
       trajectories: held.trajectories,
       values,
+      unpaid: { episodes, logWeight },
       held: { episodes: held.episodes, tasks: held.tasks, known: held.known },
       warnings: [...abortedRewards(t), ...unusableReturns(t), ...warnings, ...held.warnings, ...noticed],
       table: null,

@@ -9,7 +9,7 @@ export type Measure = 'logprob' | 'log_propensity';
 
 /**
  * Per-turn log-ratios log π(a_k | s_k) − log b(a_k | s_k) of one target on one view.
- * −∞ where π = 0. NaN outside the view and in episodes without a return, whose weights are not needed.
+ * −∞ where π = 0. NaN outside the view and in episodes without a return.
  */
 export interface LogRatios {
   readonly target: string;
@@ -23,10 +23,27 @@ export interface LogRatios {
   readonly warnings: readonly Warning[];
   /** All action probabilities of a declared tabular target; null for recorded scores, which know only the logged action's. */
   readonly table: TargetTable | null;
+  /** log w of the episodes without a return that were not aborted, NaN where it is not known; absent: none looked at. */
+  readonly unpaid?: UnpaidWeights;
+  /** Their sum, where a scan has formed it. */
+  readonly missing?: MissingWeight;
   /** Whether the behaviour's part was logged (as it is where this is absent) or estimated by a model. */
   readonly propensities?: 'logged' | 'estimated';
   /** The behaviour's probabilities of all classes, where they are known or estimated. */
   readonly behaviour?: BehaviourTable;
+}
+
+export interface UnpaidWeights {
+  readonly episodes: Int32Array; // rows of the episode columns, ascending
+  readonly logWeight: Float64Array;
+}
+
+/** The target's weight on episodes that were not aborted and have no return. */
+export interface MissingWeight {
+  /** Σ w of those whose ratios are known at every turn. */
+  readonly weight: number;
+  /** How many others there are. */
+  readonly unknown: number;
 }
 
 /** π(· | cell) of a declared tabular target on the logged turns. */

@@ -45,7 +45,9 @@ test('failures that lose their reward: refused, and the bounds hold the value of
   const r = a.reasons.find((x) => x.code === 'missing-returns')!;
   expect(r.value!).toBeGreaterThan(0.55);
   expect(r.value!).toBeLessThan(0.65);
-  expect(r.message).toMatch(/^1,\d{3} of 2,000 episodes that were not aborted have no return \(\d\d %\)/);
+  expect(r.message).toMatch(
+    /^1,\d{3} of 2,000 episodes that were not aborted have no return \(\d\d %, with \d\d % of the target’s weight\)/,
+  );
   const wis = a.evaluation!.estimates.find((e) => e.estimator === 'WIS')!;
   expect(wis.value!).toBeGreaterThan(0.7); // what the ones with a return say
   const { lo, hi, method } = a.evaluation!.bounds!;
@@ -66,7 +68,8 @@ test('tasks of which no episode has a return widen the bounds too', () => {
 });
 
 test.each([
-  [50, []], // 2.5 %
+  [2, []], // .1 %, and the interval is ± 2.2 %
+  [50, ['weak missing-returns']], // 2.5 %, more than a fifth of the half-width
   [200, ['weak missing-returns']], // 10 %
   [600, ['refused missing-returns']], // 30 %
 ])('%s of 2,000 without a return: %s', (missing, want) => {
@@ -95,7 +98,7 @@ test('aborted and missing ones are told apart in one sentence', () => {
   expect(codes(a)).toEqual(['weak missing-returns']); // 90 of 900, not of 1,000
   expect(a.reasons[0]!.value).toBeCloseTo(0.1, 12);
   expect(a.reasons[0]!.message).toMatch(
-    /^90 of 900 episodes .* \(10 %\) and are left out; 100 of all 1,000 were aborted/,
+    /^90 of 900 episodes .* \(10 %, with 10 % of the target’s weight\) and are left out; 100 of all 1,000 were aborted/,
   );
 });
 
@@ -122,7 +125,11 @@ test('a target that goes where the cuts are: by its weight, not only by count', 
     run(3000, a, (action, u) =>
       action === 'a' && u() < share ? { ending: 'unfinished', reward: 0 } : scored(u() < 0.5 ? 1 : 0),
     );
-  expect(codes(cut(0.5, 0.08))).toEqual([]);
+  expect(codes(cut(0.5, 0.005))).toEqual([]);
+  // 4 % of the weight may shift the value by more than a fifth of ± 1.8 %.
+  expect(cut(0.5, 0.08).reasons[0]!.message).toMatch(
+    /may shift the value by 0\.0\d+, and the interval is ± 0\.01\d/,
+  );
   const weak = cut(0.9, 0.08);
   expect(codes(weak)).toEqual(['weak cut-short']);
   const { used, cutShort, cutShortWeight } = weak.evaluation!.episodes;
@@ -146,4 +153,19 @@ test('loaded, scanned and on the command line alike', async () => {
   expect(await reasons({ episodes: hidden((i) => (some(i, 2) ? { ending: 'truncated' } : {})) })).toContain(
     'refused cut-short',
   );
+});
+
+test('what the target would not have done is not held against it', () => {
+  // Unscored where b was taken, and the target always takes a: no weight.
+  const a = run(2000, 1, (action, u) =>
+    action === 'b' && u() < 0.05 ? unscored : scored(u() < 0.5 ? 1 : 0),
+  );
+  expect(a.evaluation!.episodes.withoutReturn).toBeGreaterThan(30);
+  expect(a.evaluation!.episodes.missingWeight).toBe(0);
+  expect(codes(a)).toEqual([]);
+  // The same of a: half of its weight.
+  const b = run(2000, 1, (action, u) => (action === 'a' && u() < 0.1 ? unscored : scored(u() < 0.5 ? 1 : 0)));
+  expect(b.evaluation!.episodes.missingWeight!).toBeGreaterThan(0.08);
+  expect(b.evaluation!.episodes.missingWeight!).toBeLessThan(0.12);
+  expect(codes(b)).toEqual(['weak missing-returns']);
 });

@@ -138,6 +138,7 @@ test('aborted episodes leave every average, with both counts shown', () => {
     used: 60,
     withoutReturn: 6,
     aborted: 6,
+    missingWeight: 0,
     cutShort: 0,
     cutShortWeight: 0,
     trainedOn: 0,

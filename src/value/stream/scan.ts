@@ -54,6 +54,7 @@ export async function firstScan(
       addMeanRows(state.means, own, rows.cluster, rows.episodesOf, weights);
       if (ratios.cells !== null) addBefore(state.cells, ratios.cells, block, use, weights);
       countFlags(state, block, rows, use);
+      addMissing(state, target, block, rows, p, ratios.values);
       addPropensities(state.propensities, propensityTurns(block, rows, use, ratios));
     }
   });
@@ -126,6 +127,48 @@ async function logRatios(
   const values = scores ?? new Float64Array(0);
   for (let k = 0; k < values.length; k++) values[k] = values[k]! - behaviour[k]!;
   return { values, cells: null };
+}
+
+/** The weight of the episodes of a block that have no return, as far as it is known. */
+function addMissing(
+  state: ShardState,
+  target: TargetPlan,
+  block: TurnBlock,
+  rows: ScanRows,
+  place: number,
+  scored: Float64Array,
+): void {
+  const { n, row, offsets, columns } = block;
+  const { view } = rows.targets[place]!;
+  const unpaid = new Uint8Array(n);
+  let any = false;
+  for (let i = 0; i < n; i++)
+    if (view[row + i] === 1 && rows.aborted[row + i] === 0 && Number.isNaN(rows.returns[row + i]!)) {
+      unpaid[i] = 1;
+      any = true;
+    }
+  if (!any) return;
+  let values = scored;
+  if (target.kind === 'file') {
+    // Only whole episodes can be matched; the others stay unknown.
+    const whole = unpaid.map((x, i) => {
+      for (let k = offsets[i]!; x === 1 && k < offsets[i + 1]!; k++)
+        if (!(columns.class![k]! >= 0 && columns.behaviour_log_propensity![k]! <= 0)) return 0;
+      return x;
+    });
+    try {
+      values = fileRatios(target, block, rows.task, rows.cluster, whole, { cells: new Map() }).values;
+    } catch {
+      values = new Float64Array(offsets[n]!).fill(Number.NaN);
+    }
+  }
+  for (let i = 0; i < n; i++) {
+    if (unpaid[i] === 0) continue;
+    let log = 0;
+    for (let k = offsets[i]!; k < offsets[i + 1]!; k++) log += values[k]!;
+    if (Number.isNaN(log)) state.missing.unknown++;
+    else state.missing.weight += Math.exp(log);
+  }
 }
 
 /** The turns in use as the propensities are looked at. */

@@ -100,5 +100,7 @@ function dense(cluster: Int32Array, index: Int32Array, count: number) {
 /** No ratio is above 1 and their sum is their number. */
 function allOnes({ stages, tails }: ShardState): boolean {
   const { alive } = toStageSums(stages);
-  return alive.every((m, t) => tails.rhoTop[t] === 0 && tails.rhoSum[t] === m);
+  return alive.every(
+    (m, t) => tails.rhoTop[t]! <= 0 && Math.exp(tails.rhoTop[t]!) === 1 && tails.rhoSum[t] === m,
+  );
 }

@@ -22,6 +22,8 @@ export interface ShardState {
   readonly withTask: { episodes: number; withTask: number };
   readonly cells: CellSums;
   readonly propensities: PropensityCells;
+  /** Of episodes of the view that were not aborted and have no return. */
+  readonly missing: { weight: number; unknown: number };
 }
 
 /** @param n episodes at most, in all shards together: heaps are sized for them */
@@ -36,6 +38,7 @@ export function shardState(n: number, plan: PropensityPlan): ShardState {
     withTask: { episodes: 0, withTask: 0 },
     cells: { cells: new Map() },
     propensities: propensityCells(plan),
+    missing: { weight: 0, unknown: 0 },
   };
 }
 
@@ -56,5 +59,7 @@ export function mergeShards(into: ShardState, from: ShardState, episodesOf: Int3
   into.withTask.episodes += from.withTask.episodes;
   into.withTask.withTask += from.withTask.withTask;
   mergeCells(into.cells, from.cells);
+  into.missing.weight += from.missing.weight;
+  into.missing.unknown += from.missing.unknown;
   mergePropensities(into.propensities, from.propensities);
 }
