@@ -48,16 +48,12 @@ export function evaluate(
       estimate: estimator.consistent || !ragged ? estimate : notConsistent(estimate),
     };
   });
-  const targetIsBehaviour = w.logRatios.length > 0 && w.logRatios.every((x) => x === 0);
+  const targetIsBehaviour = w.logRatios.length > 0 && w.logRatios.every((x) => x <= 0 && Math.exp(x) === 1);
   const paired = weighted.find(({ estimator }) => estimator === wpdisCarried)!.influence;
   return evaluationOf(ratios, w, settings, withIntervals([logged, ...entries], w, stages, settings), {
     turns: w.offsets[w.n]!,
-<<<<<<< HEAD
     targetIsBehaviour,
     difference: fromLogging(ratios.target, paired, logged.influence, targetIsBehaviour, context),
-=======
-    targetIsBehaviour: w.logRatios.length > 0 && w.logRatios.every((x) => x <= 0 && Math.exp(x) === 1),
->>>>>>> eb7294f (Each interval is judged by its own influence values; missing and cut outcomes by the target's weight against the interval)
     tail,
     warnings: modelled.warnings,
   });
