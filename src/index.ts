@@ -1,6 +1,7 @@
 export { audit } from './audit/audit.ts';
 export { auditTarget } from './audit/audit-target.ts';
 export { compareTargets } from './audit/compare-targets.ts';
+export { type Gated, type GateRule, gate, gateOf } from './audit/gate.ts';
 export { credit, episodeCredit, runCritic } from './critic/credit.ts';
 export { fitCritic } from './critic/critic.ts';
 export { aaCheck } from './diagnostics/aa-check.ts';

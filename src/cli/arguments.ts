@@ -39,7 +39,7 @@ export function readArguments(
 
 function parse(command: Command, args: readonly string[]) {
   return parseArgs({
-    args: joinNegative(command, args),
+    args: joinNegative(command, withAbsent(command, args)),
     allowPositionals: true,
     tokens: true,
     options: Object.fromEntries(
@@ -50,6 +50,14 @@ function parse(command: Command, args: readonly string[]) {
     ),
   });
 }
+
+/** "--require-better" without a value after it as "--require-better=0". */
+const withAbsent = (command: Command, args: readonly string[]): string[] =>
+  args.map((arg, i) => {
+    const absent = arg.startsWith('--') ? command.options[arg.slice(2)]?.absent : undefined;
+    // A value that follows is taken, a negative number too; another flag, or nothing, is not one.
+    return absent === undefined || /^(-[\d.]|[^-])/.test(args[i + 1] ?? '') ? arg : `${arg}=${absent}`;
+  });
 
 /** "--range -1,1" as "--range=-1,1": a value that starts with a negative number is not a flag. */
 function joinNegative(command: Command, args: readonly string[]): string[] {

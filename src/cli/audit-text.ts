@@ -43,7 +43,7 @@ export function verdictText({ target, verdict, reasons }: Audit): string {
 }
 
 /** All estimators side by side, with their conventions. */
-export function evaluationText({ evaluation }: Audit): string {
+export function evaluationText({ evaluation, verdict }: Audit): string {
   const e = evaluation!;
   const digits = decimalsOf(e);
   const rows = [e.behaviour, ...e.estimates].map((x) => [
@@ -56,7 +56,7 @@ export function evaluationText({ evaluation }: Audit): string {
   ]);
   const notes = [...new Set(e.estimates.flatMap((x) => x.warnings.map((w) => `  ${w.message}\n`)))];
   return [
-    `${casesText(e)}\n${table(['estimator', 'value', 'se', intervalHeader(e), 'ESS', 'convention'], rows, [1, 2, 3, 4], 100)}  IS: importance sampling; W: weighted; PD: per decision; ESS: effective sample size\n`,
+    `${casesText(e)}\n${differenceText(e, verdict)}${table(['estimator', 'value', 'se', intervalHeader(e), 'ESS', 'convention'], rows, [1, 2, 3, 4], 100)}  IS: importance sampling; W: weighted; PD: per decision; ESS: effective sample size\n`,
     partsText(e),
     boundsText(e),
     notes.length > 0 ? `Notes\n${notes.join('')}` : '',
@@ -95,7 +95,18 @@ function headlineText(e: Evaluation, verdict: Audit['verdict']): string {
   const line = (x: Estimate): string =>
     `  ${x.estimator.padEnd(14)}  ${formatNumber(x.value, digits)}${x.interval === null ? '' : `  ${formatInterval(x.interval, digits)}${verdict === 'weak' ? ' (coverage not claimed)' : ''}`}${spelled(x.estimator)}\n`;
   const shown = [e.behaviour, ...(verdict === 'refused' ? [] : [of('WIS'), of('WPDIS carried')])];
-  return `${casesText(e)}\n${shown.map((x) => (x ? line(x) : '')).join('')}${boundsText(e)}`;
+  return `${casesText(e)}\n${differenceText(e, verdict)}${shown.map((x) => (x ? line(x) : '')).join('')}${boundsText(e)}`;
+}
+
+/** What the target adds to the logging policy: the question a deployment asks, so it comes first. */
+function differenceText({ difference }: Evaluation, verdict: Audit['verdict']): string {
+  if (difference === null) return '';
+  const digits = Math.max(3, decimalsFor(difference.se));
+  const found =
+    difference.interval === null
+      ? `  ${difference.warnings.map((w) => inline(w.message)).join('; ')}`
+      : `  ${formatInterval(difference.interval, digits)}${verdict === 'weak' ? ' (coverage not claimed)' : ''}  target − logging policy, on the same episodes`;
+  return `  ${'difference'.padEnd(14)}  ${formatNumber(difference.value, digits)}${found}\n`;
 }
 
 /** The two estimators of the summary in words. */

@@ -7,6 +7,8 @@ export interface Option {
   /** What stands for the value in `--help`, for instance FILE. */
   readonly value?: string;
   readonly default?: string;
+  /** Of a flag that may stand without a value: what it then means. The value is a number. */
+  readonly absent?: string;
   readonly required?: true;
   readonly multiple?: true;
   /** Of a flag that is given once: what to do for several, a sentence. */

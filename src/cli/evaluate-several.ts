@@ -5,6 +5,7 @@ import { failure } from '../schema/error.ts';
 import type { ComparedValue, PolicyBand, PolicyComparison } from '../schema/policy-comparison.ts';
 import { refuseIdle, text } from './arguments.ts';
 import type { Io, Values } from './command.ts';
+import { gated, gateRule } from './gate.ts';
 import { openGiven } from './open-store.ts';
 import { table } from './table.ts';
 import { auditOptions, exitCodeOf, requiredVerdict, tellReplicates } from './target.ts';
@@ -29,6 +30,7 @@ export async function evaluateSeveral(
     'Leave it out.',
   );
   requiredVerdict(values);
+  const rule = gateRule(values);
   const given = auditOptions(values);
   tellReplicates(config, io);
   const store = await openGiven(values, 'read');
@@ -40,6 +42,7 @@ export async function evaluateSeveral(
       io.out(comparisonText(result));
       for (const { message } of result.warnings) io.err(`warning: ${message}\n`);
     }
+    if (gated(result, rule, values, io) === 3) return 3;
     return result.policies.some((p) => exitCodeOf(p, values) === 3) ? 3 : 0;
   } finally {
     store.close();

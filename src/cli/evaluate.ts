@@ -7,6 +7,7 @@ import { number, refuseIdle, text, whole } from './arguments.ts';
 import { evaluationText, unsaid, verdictText } from './audit-text.ts';
 import { type Command, type Io, jsonOption, seedOption, type Values } from './command.ts';
 import { evaluateSeveral } from './evaluate-several.ts';
+import { gated, gateOptions, gateRule } from './gate.ts';
 import { auditNamed, exitCodeOf, targetOptions, tellReplicates } from './target.ts';
 
 const LEAST_REPLICATES = 100;
@@ -40,12 +41,14 @@ export const evaluateCommand: Command = {
       help: `of a bootstrap, ${LEAST_REPLICATES} to ${MOST_REPLICATES.toLocaleString('en')}; absent: 2000`,
     },
     seed: { ...seedOption, help: 'seed of a bootstrap' },
+    ...gateOptions,
     json: jsonOption,
   },
   examples: [
     'turnwise evaluate --store runs.duckdb --target candidate.json',
     'turnwise evaluate --store runs.duckdb --target candidate --require weak --interval bootstrap-t --json',
     'turnwise evaluate --store runs.duckdb --target a.json --target b.json',
+    'turnwise evaluate --store runs.duckdb --target a.json --target b.json --require-better',
   ],
   async run(values, _positionals, io) {
     const targets = values.target as readonly string[];
@@ -77,6 +80,7 @@ function refuseIdleOfOne(values: Values, interval: IntervalKind): void {
 }
 
 async function evaluateOne(values: Values, config: Partial<AuditConfig>, io: Io): Promise<0 | 3> {
+  const rule = gateRule(values);
   const result = await auditNamed(values, config);
   const { evaluation, verdict, reasons } = result;
   if (evaluation === null) {
@@ -101,7 +105,8 @@ async function evaluateOne(values: Values, config: Partial<AuditConfig>, io: Io)
     if (config.interval !== 'cr1-t') io.out(intervalText(evaluation));
     for (const { message } of unsaid(result)) io.err(`warning: ${message}\n`);
   }
-  return exitCodeOf(result, values);
+  const code = gated(result, rule, values, io);
+  return code === 0 ? exitCodeOf(result, values) : code;
 }
 
 const refusedRecord = ({ target, trainedOn, reasons, next, warnings }: Audit): RefusedEvaluation => ({

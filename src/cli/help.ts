@@ -7,9 +7,10 @@ export function commandHelp(command: Command): string {
   const args = command.positionals ? ` ${command.positionals}` : '';
   lines.push('', `Usage: turnwise ${command.name}${args} [options]`, '', 'Options');
   const rows = Object.entries(command.options).map(([name, o]) => {
-    const flag = `--${name}${o.type === 'string' ? ` ${o.value ?? 'TEXT'}` : ''}`;
+    const flag = `--${name}${o.type === 'string' ? ` ${o.absent === undefined ? (o.value ?? 'TEXT') : `[${o.value}]`}` : ''}`;
     const notes = [
       o.required ? 'required' : '',
+      o.absent !== undefined ? `alone ${o.absent}` : '',
       o.default !== undefined ? `default ${o.default}` : '',
       o.multiple ? 'may be repeated' : '',
     ].filter(Boolean);
