@@ -1,6 +1,6 @@
 import type { Audit, Verdict } from '../schema/audit.ts';
 import { failure } from '../schema/error.ts';
-import type { Interval } from '../schema/estimate.ts';
+import type { Estimate, Interval } from '../schema/estimate.ts';
 import type { PolicyComparison } from '../schema/policy-comparison.ts';
 
 /** What a candidate must show before it is deployed; both where both are given. Margins in units of the return. */
@@ -33,12 +33,12 @@ export function gate(result: Audit | PolicyComparison, rule: GateRule): Gated {
     };
   }
   const difference = result.evaluation?.difference ?? null;
-  const note = difference?.warnings.at(-1)?.message;
+  const note = difference?.warnings.at(-1)?.message ?? difference?.support?.reasons[0];
   return judged(
     result.target,
     result.verdict,
     difference?.value ?? null,
-    difference?.interval ?? null,
+    claimed(difference) ? (difference?.interval ?? null) : null,
     rule,
     note,
   );
@@ -52,7 +52,8 @@ export function gateOf({ policies, band }: PolicyComparison, policy: string, rul
     throw failure({ subject: `policy "${policy}"`, wrong: 'is not among those compared' });
   const of = band?.values.find((v) => v.policy === policy && v.against === 'behaviour');
   // A difference without spread has a simultaneous interval of width 0, which says nothing.
-  const interval = of !== undefined && spread(of.simultaneous) ? of.simultaneous : null;
+  const interval =
+    of !== undefined && claimed(of.estimate) && spread(of.simultaneous) ? of.simultaneous : null;
   return judged(policy, found.verdict, of?.estimate.value ?? null, interval, rule);
 }
 
@@ -68,7 +69,9 @@ function judged(
   if (verdict !== 'supported')
     return no(`the verdict is ${verdict}, and only a supported one says how the target differs`);
   if (value === null || interval === null)
-    return no(`its difference from the logging policy has no interval${note ? ` (${note})` : ''}`);
+    return no(
+      `its difference from the logging policy has no interval that claims its coverage${note ? ` (${note})` : ''}`,
+    );
   const shown = `its difference from the logging policy is ${digits(value)} [${digits(interval.lo)}, ${digits(interval.hi)}]`;
   const short = `${shown}, and the lower end is`;
   if (better !== undefined && !(interval.lo > better))
@@ -81,6 +84,9 @@ function judged(
   ].filter((x) => x !== '');
   return { passed: true, reason: `"${target}": ${short} ${beyond.join(' and ')}` };
 }
+
+/** Whether the influence values of a difference bear its interval. */
+const claimed = (e: Estimate | null): boolean => e?.support?.verdict !== 'weak';
 
 /** With enough digits to tell small differences, those of click rates for instance, from 0. */
 const digits = (x: number): string =>
