@@ -106,8 +106,8 @@ export function meanWeightOf({ n, logWeight, clusters }: EpisodeWeights): { mean
 export function skewnessOf(n: number, sum: number, squares: number, cubes: number): number {
   const mean = sum / n;
   const second = squares / n - mean * mean;
-  // A spread below what the sums can hold is none.
-  if (!(second > 1e-12 * mean * mean)) return Number.NaN;
+  // Of a smaller spread the cubes keep too few digits, and there is little to correct.
+  if (!(second > 1e-4 * mean * mean)) return Number.NaN;
   return (cubes / n - 3 * mean * (squares / n) + 2 * mean ** 3) / second ** 1.5;
 }
 

@@ -17,7 +17,7 @@ export const WEAK_EVENTS = 25;
 /** Relative spread below which influence values are alike but for the arithmetic. */
 const ALIKE = 1e-9;
 /** Skewness below which sums are symmetric but for the arithmetic. */
-const NO_SKEW = 1e-6;
+const NO_SKEW = 1e-3;
 
 export function ownSupport(
   psi: Float64Array,
