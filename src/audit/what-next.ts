@@ -6,7 +6,7 @@ import type { Evidence } from './reasons.ts';
 /** What to collect next, so that another audit of the same target says more. */
 export function whatNext(
   reasons: readonly Reason[],
-  { evaluation, weights, unsupported, ratios }: Evidence,
+  { evaluation, weights, unsupported, ratios, findings = [] }: Evidence,
   c: AuditConfig,
 ): string[] {
   const has = (...codes: string[]): boolean => reasons.some((r) => codes.includes(r.code));
@@ -59,6 +59,7 @@ export function whatNext(
         .map((x) => `${x.actions.join(' or ')} in ${x.cell}`)
         .join('; ')}: explored with probability 0.1 or more it becomes evaluable.`,
     );
+  for (const { effect, fix } of findings) if (effect !== 'nothing') out.push(fix);
   if (has('rules-name-tasks'))
     out.push(
       'Say in `trained_on` which tasks or sources the rules were chosen on, so that those are left out, or log tasks they have not seen.',

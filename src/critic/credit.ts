@@ -1,3 +1,4 @@
+import { type Copies, copiesIn } from '../inspect/check-copies.ts';
 import { ActionPart } from '../schema/action-config.ts';
 import type { Credit, EpisodeCredit } from '../schema/credit.ts';
 import type { CriticConfigInput } from '../schema/critic-config.ts';
@@ -45,7 +46,22 @@ export async function runCritic(store: Store, options: CreditOptions = {}): Prom
   const actions = await actionFeatures(store, t, { ...dims, include: without(ActionPart.options) });
   const states = withActionHistory(t, observed, actions);
   const fit = await fitCriticSlowly(t, states, actions, options.critic ?? {}, options.onProgress);
-  return { t, fit };
+  const copies = await copiesIn(store);
+  return { t, fit: copies === null ? fit : unmarked(fit, copies) };
+}
+
+/** Copies under other tasks lie in other folds: held-out errors and contrasts then see what they were fitted on. */
+function unmarked(fit: CriticFit, { extra, episodes }: Copies): CriticFit {
+  const message = `${extra} of ${episodes} episodes are copies of others under other tasks: errors are smaller than they should be, and nothing is marked; see turnwise check`;
+  const { report } = fit;
+  return {
+    ...fit,
+    report: {
+      ...report,
+      actions: report.actions.map((a) => ({ ...a, mark: null })),
+      warnings: [{ code: 'copied-episodes', message, count: extra }, ...report.warnings],
+    },
+  };
 }
 
 /** The whole result: an object per turn, so for printing, not for computing. */

@@ -14,6 +14,7 @@ import type { Warning } from '../schema/warning.ts';
 
 /** Warnings that must be read before any number; with one of them nothing is marked. */
 const LOUD = [
+  'copied-episodes',
   'zero-variance',
   'no-better-than-constant',
   'gain-not-clear',

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { credit } from '../../src/critic/credit.ts';
 import { check } from '../../src/inspect/check.ts';
 import { checkCopies, copiesIn } from '../../src/inspect/check-copies.ts';
 import { EFFECTS, effectOf, NO_EFFECT } from '../../src/inspect/finding-effects.ts';
@@ -145,4 +146,16 @@ test('what is known to be wrong is never above what is unknown', () => {
   expect(effectOf('reward-twice', 0.5, 'log_propensity')).toBe('weak');
   expect(effectOf('turn-order', 1e-9, 'logprob')).toBe('refused');
   expect(effectOf('tool-error-unknown', 1, 'logprob')).toBe('nothing');
+});
+
+test('credit marks nothing where copies lie in other folds, and says why', async () => {
+  // The action decides the reward.
+  const episodes = rollouts(60, (_, u, rng) => [
+    { action_class: u() < 0.5 ? 'A' : 'B', behaviour_log_propensity: -Math.LN2, features: [normal(rng)] },
+  ]).map((e, i) => ({ ...e, task_id: `t${i % 12}`, reward: e.turns[0]!.action_class === 'A' ? 1 : 0 }));
+  const alone = await credit(await open(episodes));
+  expect(alone.actions.some((a) => a.mark !== null)).toBe(true);
+  const twice = await credit(await open(copied(episodes, 4)));
+  expect(twice.actions.map((a) => a.mark)).toEqual(twice.actions.map(() => null));
+  expect(twice.warnings[0]).toMatchObject({ code: 'copied-episodes', count: 180 });
 });
