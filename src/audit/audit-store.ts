@@ -1,3 +1,4 @@
+import type { ModelEvidence } from '../diagnostics/model-evidence.ts';
 import { unsupportedOfCells } from '../diagnostics/unsupported-cells.ts';
 import { weightSummary } from '../diagnostics/weight-summary.ts';
 import { auditFindings, type StoreFindings, storeFindings } from '../inspect/verdict-findings.ts';
@@ -11,6 +12,7 @@ import type { TrainedOn } from '../schema/trained-on.ts';
 import type { Warning } from '../schema/warning.ts';
 import { queryRows } from '../store/query.ts';
 import type { Store } from '../store/store.ts';
+import { loadTrajectories } from '../trajectories/load.ts';
 import type { Trajectories } from '../trajectories/trajectories.ts';
 import { unusableReturnsIn } from '../trajectories/unusable-returns.ts';
 import { type ScannedTarget, scanTargets } from '../value/stream/scan-targets.ts';
@@ -32,6 +34,7 @@ import {
 import { type NamedTarget, namedTargets } from '../weights/stream/target-plans.ts';
 import { evaluationConfig, nothingLeft, usableHorizon, verdictOf } from './audit.ts';
 import { behaviourMix } from './behaviour-mix.ts';
+import { MOST_TURNS, modelOfActions } from './model-of-actions.ts';
 import { permitIntervals } from './permit-intervals.ts';
 import { type Evidence, reasonsAgainst } from './reasons.ts';
 import { trainedOnOverride } from './trained-on-override.ts';
@@ -75,6 +78,8 @@ export async function auditStore(
   if (MEASURES.every((measure) => sourcesWithout(coverage, measure) === null))
     return targets.map((name) => refusedForBehaviour(whole, name, options.config, undefined, left));
   const named = await namedTargets(store, list, targets, coverage, options.trainedOn);
+  // Small stores are loaded for the model of the actions, so that they are judged as if loaded.
+  const loaded = (await isLarge(store, MOST_TURNS)) ? null : await loadTrajectories(store);
   const atOnce = Math.max(
     1,
     Math.floor(BYTES_AT_ONCE / (BYTES_PER_EPISODE * Math.max(1, list.index.length))),
@@ -84,16 +89,25 @@ export async function auditStore(
   for (let from = 0; from < named.length; from += atOnce) {
     const group = named.slice(from, from + atOnce);
     const scans = await withNames(store, scanTargets(store, list, table, group, scanOptions));
-    group.forEach((target, p) => {
+    for (const [p, target] of group.entries()) {
       const scan = scans[p]!;
-      if (scan !== null) out.push(auditOf(list, target, scan, settings, unused, mix, found));
-      else {
+      if (scan !== null) {
+        const { plan, held } = scan.candidate;
+        const model =
+          loaded === null
+            ? null
+            : await modelOfActions(store, {
+                measure: plan.measure,
+                trajectories: { ...loaded, index: held.trajectories.index },
+              });
+        out.push(auditOf(list, target, scan, settings, unused, mix, found, model));
+      } else {
         // Scores are read in any measure; only a policy file needs one that may be missing.
         const needs = 'log_propensity';
         out.push(refusedForBehaviour(whole, target.name, options.config, needs, left));
       }
       scans[p] = null; // Its rows are not needed again.
-    });
+    }
   }
   return out;
 }
@@ -130,6 +144,7 @@ function auditOf(
   unused: readonly Warning[],
   mix: readonly Warning[],
   inStore: StoreFindings,
+  model: ModelEvidence | null,
 ): Audit {
   const { state, candidate, rows, place, terms, noticed } = found;
   const { held, plan } = candidate;
@@ -165,6 +180,7 @@ function auditOf(
     unsupported: unsupported.summary,
     taskRules: unsupported.taskRules,
     propensities: state.propensities,
+    model,
     findings: auditFindings(inStore, plan.measure),
     actionClasses: loggedClasses(plan),
   };

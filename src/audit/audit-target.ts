@@ -22,6 +22,7 @@ import { withTokenLogprobs } from '../weights/token-sums.ts';
 import { audit } from './audit.ts';
 import { auditStore, isLarge } from './audit-store.ts';
 import { detailsOf } from './details.ts';
+import { modelOfActions } from './model-of-actions.ts';
 import { notLookedAt } from './not-looked-at.ts';
 import { trainedOnOverride } from './trained-on-override.ts';
 import { auditWithoutBehaviour } from './without-behaviour.ts';
@@ -59,8 +60,10 @@ export async function auditTarget(
   const ratios = await ratiosOrRefusal(store, t, target, options);
   if ('verdict' in ratios) return ratios;
   const findings = await storeFindings(store);
+  const model = await modelOfActions(store, ratios);
   return audit(ratios, options.config, {
     findings,
+    model,
     ...(options.details ? await detailsOf(store, ratios) : {}),
   });
 }

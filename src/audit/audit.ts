@@ -1,4 +1,5 @@
 import { type DiagnoseOptions, diagnose } from '../diagnostics/diagnose.ts';
+import type { ModelEvidence } from '../diagnostics/model-evidence.ts';
 import { propensitySums } from '../diagnostics/propensity-turns.ts';
 import { stageTable } from '../diagnostics/stages.ts';
 import { unsupportedMass } from '../diagnostics/unsupported-mass.ts';
@@ -21,6 +22,8 @@ import { whatNext } from './what-next.ts';
 export interface AuditOptions extends DiagnoseOptions {
   /** What `check` finds in the store the logs were loaded from, by `storeFindings`. */
   readonly findings?: StoreFindings | undefined;
+  /** The propensities against a model of the actions, by `modelOfActions`. */
+  readonly model?: ModelEvidence | null | undefined;
 }
 
 /**
@@ -36,9 +39,10 @@ export function audit(
   const settings = parseConfig(AuditConfig, config, 'audit settings');
   const w = episodeWeights(ratios, settings.discount);
   if (w.n === 0) return nothingLeft(ratios, settings);
-  const { findings, ...details } = options;
+  const { findings, model = null, ...details } = options;
   const evidence: Evidence = {
     ...evidenceOf(ratios, w, settings),
+    model,
     ...(findings && { findings: auditFindings(findings, ratios.measure) }),
   };
   const { evaluation } = evidence;

@@ -1,3 +1,4 @@
+import type { ModelEvidence } from '../diagnostics/model-evidence.ts';
 import type { PropensityCells } from '../diagnostics/propensity-cells.ts';
 import type { TaskRules } from '../diagnostics/unsupported-split.ts';
 import type { AuditFinding, Reason, Stage, UnsupportedMass, WeightSummary } from '../schema/audit.ts';
@@ -9,6 +10,7 @@ import { countWords, numberWords, shareWords } from '../weights/words.ts';
 import { withoutError } from './errors-missing.ts';
 import { knownFaults } from './known-faults.ts';
 import { worstMeanWeight } from './mean-weight-test.ts';
+import { modelPredictsBetter } from './model-of-actions.ts';
 import { propensitiesContradicted } from './propensities-contradicted.ts';
 import { rulesNameTasks } from './rules-name-tasks.ts';
 import { shareInWords } from './target-share.ts';
@@ -24,6 +26,8 @@ export interface Evidence {
   readonly taskRules?: TaskRules | null;
   /** Sums by cell of the logged propensities; absent: not looked at. */
   readonly propensities?: PropensityCells;
+  /** The propensities against a model of the actions; absent or null: not fitted. */
+  readonly model?: ModelEvidence | null;
   /** What `check` finds in the store; absent: not looked at. */
   readonly findings?: readonly AuditFinding[];
   /** Names of the classes of the logs. */
@@ -37,6 +41,7 @@ const FAMILIES: readonly ((evidence: Evidence, config: AuditConfig) => Reason[])
   unknownReturns,
   withoutError,
   propensitiesContradicted,
+  modelPredictsBetter,
   rulesNameTasks,
   knownFaults,
 ];

@@ -64,7 +64,7 @@ export function whatNext(
     out.push(
       'Say in `trained_on` which tasks or sources the rules were chosen on, so that those are left out, or log tasks they have not seen.',
     );
-  if (has('propensities-contradicted'))
+  if (has('propensities-contradicted', 'propensities-outpredicted'))
     out.push(
       'Log the probability with which the action was really drawn, at the turn itself and after temperature, filters and fallbacks; and keep rollouts that failed.',
     );
