@@ -1,12 +1,4 @@
-import {
-  actionMark,
-  actionMarkNote,
-  isLoud,
-  type Mark,
-  offCentre,
-  turnMarkNote,
-  turnMarks,
-} from '../critic/marks.ts';
+import { actionMark, actionMarkNote, isLoud, type Mark, offCentre, turnMarkNote } from '../critic/marks.ts';
 import { stringifyExact } from '../json/exact-json.ts';
 import { formatCount, formatNumber, formatShare, formatSigned, gainWords } from '../report/format.ts';
 import { firstLine } from '../report/plain.ts';
@@ -138,7 +130,7 @@ function models(r: CriticReport): string {
   return `${method}; ${stateFeatures} state and ${actionFeatures} action features, ${interactions}; ${stages.filter(Boolean).join(', ')}`;
 }
 
-/** One episode, turn by turn, with the most helpful and the most harmful turn marked where they are clear. */
+/** One episode, turn by turn, with the turns marked that are clear. */
 export function episodeText(
   r: CriticReport,
   episode: EpisodeCredit,
@@ -146,7 +138,6 @@ export function episodeText(
   ending: string,
 ): string {
   const { turns } = episode;
-  const marks = turnMarks(r, episode);
   const textOf = new Map(texts.map((x) => [x.turn, x]));
   const rows = turns.map((k, i) => [
     String(k.turn),
@@ -156,7 +147,7 @@ export function episodeText(
     formatSigned(k.delta),
     `${formatSigned(k.advantage)} ± ${formatNumber(k.advantageSe)}`,
     k.supported ? 'yes' : 'no',
-    marked(marks[i]!, ' most'),
+    marked(k.mark),
     actionLine(textOf.get(k.turn)),
   ]);
   const V0 = turns[0]!.v;
@@ -173,7 +164,7 @@ export function episodeText(
     ),
     `δ = reward + V after − V before; Σδ = ${formatSigned(sum)} = return ${formatNumber(episode.return)} less V before turn ${turns[0]!.turn} ${formatNumber(V0)}`,
     'A: the turn against the average turn of this agent there. δ: A and the luck of what came back.',
-    wrap(turnMarkNote(r, episode), 98, '').trimEnd(),
+    wrap(turnMarkNote(r), 98, '').trimEnd(),
     `${r.label.causal}\n`,
   ].join('\n');
 }

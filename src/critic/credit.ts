@@ -11,6 +11,7 @@ import { loadTrajectories } from '../trajectories/load.ts';
 import { stateFeatures } from '../trajectories/states.ts';
 import type { Trajectories } from '../trajectories/trajectories.ts';
 import { type CriticFit, type CriticProgress, fitCriticSlowly } from './critic.ts';
+import { turnMarks } from './marks.ts';
 
 export interface CreditOptions {
   readonly critic?: CriticConfigInput | undefined;
@@ -83,23 +84,25 @@ export function episodeCredit({ t, fit }: CreditRun, e: number): EpisodeCredit |
   const end = t.episodeOffsets[e + 1]!;
   if (first === end || fit.rows.place[first]! < 0) return null;
   const { codes, values } = t.episodes.task;
+  const turns = Array.from({ length: end - first }, (_, k) => {
+    const s = first + k;
+    return {
+      turn: t.turns.turn[s]!,
+      v: fit.v[s]!,
+      q: fit.q[s]!,
+      advantage: fit.advantage[s]!,
+      advantageSe: Number.isNaN(fit.advantageSe[s]!) ? null : fit.advantageSe[s]!,
+      reward: fit.rows.reward[s]!,
+      delta: fit.delta[s]!,
+      supported: fit.supported[s] === 1,
+    };
+  });
+  const marks = turnMarks(fit.report, turns);
   return {
     episode: t.episodes.id[e]!,
     task: codes[e]! < 0 ? null : values[codes[e]!]!,
     return: fit.rows.returns[fit.rows.place[first]!]!,
-    turns: Array.from({ length: end - first }, (_, k) => {
-      const s = first + k;
-      return {
-        turn: t.turns.turn[s]!,
-        v: fit.v[s]!,
-        q: fit.q[s]!,
-        advantage: fit.advantage[s]!,
-        advantageSe: Number.isNaN(fit.advantageSe[s]!) ? null : fit.advantageSe[s]!,
-        reward: fit.rows.reward[s]!,
-        delta: fit.delta[s]!,
-        supported: fit.supported[s] === 1,
-      };
-    }),
+    turns: turns.map((turn, k) => ({ ...turn, mark: marks[k]! })),
   };
 }
 

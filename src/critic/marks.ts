@@ -7,8 +7,8 @@ import type {
   ActionAdvantage,
   ActionContrast,
   CriticReport,
-  EpisodeCredit,
   StageAdvantage,
+  TurnCredit,
 } from '../schema/credit.ts';
 import type { Warning } from '../schema/warning.ts';
 
@@ -56,27 +56,23 @@ export function actionMarkNote(r: CriticReport): string {
   return `Marked by the contrast: turns with the action against turns without it, same task and same turn, in units of the return; beyond a two-sided 5 % limit of t by task, raised for ${looked} actions compared. Mean δ and mean A are without an error of their own.`;
 }
 
-/** The turns with the largest and the smallest A, each only where A is beyond its own error. */
-export function turnMarks(r: CriticReport, episode: EpisodeCredit): Mark[] {
-  const { turns } = episode;
-  const marks = turns.map((): Mark => null);
-  if (unmarkedReason(r) !== null) return marks;
-  const limit = Math.max(2, clearLimit(turns.length));
-  for (const sign of [1, -1]) {
-    let at = 0;
-    turns.forEach((k, i) => {
-      if (sign * k.advantage > sign * turns[at]!.advantage) at = i;
-    });
-    const mark = turns.length === 0 ? null : markOf(turns[at]!.advantage, turns[at]!.advantageSe, limit);
-    if (mark === (sign > 0 ? 'helpful' : 'harmful')) marks[at] = mark;
-  }
-  return marks;
+/** Supported turns of the whole log: any of them may be the one that is looked at. */
+const turnsLooked = (r: Pick<CriticReport, 'turns' | 'supportedShare'>): number =>
+  Math.max(1, Math.round(r.turns * r.supportedShare));
+
+type MarkedTurn = Pick<TurnCredit, 'advantage' | 'advantageSe' | 'supported'>;
+
+/** Turns whose A is clear: supported, and beyond a limit that bounds false marks over all turns of the log at 5 %. */
+export function turnMarks(r: CriticReport, turns: readonly MarkedTurn[]): Mark[] {
+  if (unmarkedReason(r) !== null) return turns.map(() => null);
+  const limit = clearLimit(turnsLooked(r));
+  return turns.map((t) => (t.supported ? markOf(t.advantage, t.advantageSe, limit) : null));
 }
 
 /** How turns are marked, in a sentence. */
-export const turnMarkNote = (r: CriticReport, episode: EpisodeCredit): string =>
+export const turnMarkNote = (r: CriticReport): string =>
   unmarkedReason(r) ??
-  `Marked by A: the largest and the smallest of ${episode.turns.length} turns, only beyond ${Math.max(2, clearLimit(episode.turns.length)).toFixed(2)} of its own standard errors. ` +
+  `Marked by A: supported turns beyond ${clearLimit(turnsLooked(r)).toFixed(2)} of their own standard errors, so that of all ${turnsLooked(r)} supported turns of the log one is marked by chance in 5 % of logs. ` +
     'That error is of the ridge prediction, one turn at a time; what the features and the pooling of stages leave out is not in it.';
 
 /** Whether the mean of A at a turn is further from 0 than chance makes it: at least 3 standard errors. */

@@ -2,7 +2,7 @@ import { type CreditRun, episodeCredit, runCritic } from '../critic/credit.ts';
 import { check } from '../inspect/check.ts';
 import { describe } from '../inspect/describe.ts';
 import { greatest } from '../math/extremes.ts';
-import type { EpisodeCredit } from '../schema/credit.ts';
+import type { EpisodeCredit, TurnCredit } from '../schema/credit.ts';
 import type { CriticConfigInput } from '../schema/critic-config.ts';
 import { TurnwiseError } from '../schema/error.ts';
 import type { Report } from '../schema/report.ts';
@@ -52,16 +52,19 @@ export async function buildReport(store: Store, options: ReportOptions): Promise
   };
 }
 
-/** A failed and a successful episode: of each half by return, the one with the sharpest turn that fits a screen. */
+/** |A| over its error; 0 where the turn is not supported or has no error. */
+const clearness = (t: TurnCredit): number =>
+  t.supported && t.advantageSe !== null && t.advantageSe > 0 ? Math.abs(t.advantage) / t.advantageSe : 0;
+
+/** A failed and a successful episode that fit a screen: of each half by return, the one in the middle by its clearest turn. */
 async function examples(store: Store, run: CreditRun): Promise<Report['examples']> {
   const { t } = run;
-  const credits: { e: number; credit: EpisodeCredit; sharpest: number }[] = [];
+  const credits: { e: number; credit: EpisodeCredit; clearest: number }[] = [];
   for (const e of t.index) {
     const turns = t.episodeOffsets[e + 1]! - t.episodeOffsets[e]!;
     if (turns < 2 || turns > 12) continue;
     const credit = episodeCredit(run, e);
-    if (credit)
-      credits.push({ e, credit, sharpest: greatest(credit.turns.map((k) => Math.abs(k.advantage))) });
+    if (credit) credits.push({ e, credit, clearest: greatest(credit.turns.map(clearness)) });
   }
   if (credits.length === 0) return [];
   const sorted = credits.map((c) => c.credit.return).sort((a, b) => a - b);
@@ -73,7 +76,8 @@ async function examples(store: Store, run: CreditRun): Promise<Report['examples'
   const out: Report['examples'] = [];
   for (const half of halves) {
     if (half.length === 0) continue;
-    const { e, credit } = half.reduce((a, b) => (b.sharpest > a.sharpest ? b : a));
+    half.sort((a, b) => a.clearest - b.clearest || a.e - b.e);
+    const { e, credit } = half[half.length >> 1]!;
     const texts = await turnTexts(store, t.episodes.episode[e]!);
     out.push({ credit, actions: texts.map(actionLine) });
   }

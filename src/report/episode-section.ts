@@ -1,4 +1,4 @@
-import { turnMarkNote, turnMarks } from '../critic/marks.ts';
+import { turnMarkNote } from '../critic/marks.ts';
 import type { CriticReport, EpisodeCredit } from '../schema/credit.ts';
 import { escapeHtml } from './escape.ts';
 import { episodeValues } from './figures.ts';
@@ -17,7 +17,7 @@ export function exampleEpisodes(c: CriticReport, examples: readonly EpisodeExamp
   return [
     heading(3, 'Two episodes, turn by turn'),
     paragraph(
-      'Of the episodes of 2 to 12 turns, those below and those above the middle of the returns: of each half the one with the largest |A| in a turn. They are extremes, not typical. ' +
+      'Of the episodes of 2 to 12 turns, those below and those above the middle of the returns: of each half the one in the middle by its clearest supported turn, |A| over its error. They are typical, not picked for their size. ' +
         'V: return still to come as predicted before the turn. δ = reward + V after − V before; the δ sum to the return less the first V. ' +
         'A ± its standard error: the turn against the average turn of this agent there; ± –: no error, a feature of the turn never varied where the model was fitted.',
       'note',
@@ -28,7 +28,6 @@ export function exampleEpisodes(c: CriticReport, examples: readonly EpisodeExamp
 
 function episode(c: CriticReport, { credit, actions }: EpisodeExample): Html[] {
   const { turns } = credit;
-  const marks = turnMarks(c, credit);
   // Reward so far + V(s_k) = V(s_0) + Σ_{j<k} δ_j; at the end, G.
   const predicted = [turns[0]?.v ?? 0];
   for (const t of turns) predicted.push(predicted.at(-1)! + t.delta);
@@ -40,10 +39,10 @@ function episode(c: CriticReport, { credit, actions }: EpisodeExample): Html[] {
     ),
     figure(
       episodeValues(
-        turns.map((t, k) => ({ turn: t.turn, v: predicted[k]!, next: predicted[k + 1]! })),
+        turns.map((t, k) => ({ turn: t.turn, v: predicted[k]!, next: predicted[k + 1]!, mark: t.mark })),
         credit.return,
       ),
-      'Reward so far + V before each turn: the return as foreseen there. Each line is a turn and rises or falls by its δ (green: δ ≥ 0, red: δ < 0); the diamond is the return.',
+      'Reward so far + V before each turn: the return as foreseen there. Each line is a turn and rises or falls by its δ, coloured only where the turn is marked (green: helpful, red: harmful); the diamond is the return.',
     ),
     table(
       head,
@@ -55,8 +54,8 @@ function episode(c: CriticReport, { credit, actions }: EpisodeExample): Html[] {
         formatSigned(t.delta),
         `${formatSigned(t.advantage)} ± ${formatNumber(t.advantageSe)}`,
         [
-          marks[k] === 'helpful' ? '▲ most helpful' : '',
-          marks[k] === 'harmful' ? '▼ most harmful' : '',
+          t.mark === 'helpful' ? '▲ helpful' : '',
+          t.mark === 'harmful' ? '▼ harmful' : '',
           t.supported ? '' : 'unlike the logs',
         ]
           .filter(Boolean)
@@ -66,6 +65,6 @@ function episode(c: CriticReport, { credit, actions }: EpisodeExample): Html[] {
       head.slice(0, 6),
       { wide: true },
     ),
-    paragraph(turnMarkNote(c, credit), 'note'),
+    paragraph(turnMarkNote(c), 'note'),
   ];
 }

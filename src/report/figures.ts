@@ -247,9 +247,10 @@ export interface TurnStep {
   readonly turn: number;
   readonly v: number;
   readonly next: number;
+  readonly mark: 'helpful' | 'harmful' | null;
 }
 
-/** Reward so far + V of one episode, before and after each turn: rises green, falls red. */
+/** Reward so far + V of one episode, before and after each turn; marked turns in colour. */
 export function episodeValues(steps: readonly TurnStep[], outcome: number): Html {
   const end = steps.length === 0 ? 0 : steps.at(-1)!.turn + 1;
   return svg({
@@ -262,7 +263,7 @@ export function episodeValues(steps: readonly TurnStep[], outcome: number): Html
         x2: (s: TurnStep) => s.turn + 1,
         y1: 'v',
         y2: 'next',
-        stroke: (s: TurnStep) => (s.next >= s.v ? GOOD : BAD),
+        stroke: (s: TurnStep) => (s.mark === null ? INK : s.mark === 'helpful' ? GOOD : BAD),
         strokeWidth: 2.5,
       }),
       Plot.dot(steps, { x: 'turn', y: 'v', fill: INK, r: 3.5 }),

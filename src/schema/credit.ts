@@ -170,6 +170,12 @@ export const TurnCredit = z.strictObject({
   reward: z.number().describe('Paid for the turn; the episode’s own reward at its last turn.'),
   delta: z.number().describe('r + V(s′) − V(s); sums to the return less V(s₀).'),
   supported: z.boolean().describe('Whether the logs hold turns like this one.'),
+  mark: z
+    .enum(['helpful', 'harmful'])
+    .nullable()
+    .describe(
+      'Where A is clear: supported, beyond a limit of its own errors that bounds false marks over all turns of the log at 5 %, and the critic passed its checks.',
+    ),
 });
 export type TurnCredit = z.infer<typeof TurnCredit>;
 

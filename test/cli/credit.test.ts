@@ -85,7 +85,7 @@ describe('turnwise credit', () => {
   test('one episode, turn by turn, with the rule of its marks', async () => {
     const { out } = await run('--episode', await anId());
     expect(out).toMatch(/V before +reward +V after +δ +A ± se/);
-    expect(out).toMatch(/beyond 2\.\d\d of its own standard errors/);
+    expect(out).toMatch(/beyond\s+[34]\.\d\d\s+of\s+their\s+own\s+standard\s+errors/);
     expect(out).toMatch(/Σδ = .* = return .* less V before turn 0/);
   });
 

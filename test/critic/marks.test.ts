@@ -11,7 +11,7 @@ import {
   turnMarks,
   unmarkedReason,
 } from '../../src/critic/marks.ts';
-import type { CriticReport, EpisodeCredit } from '../../src/schema/credit.ts';
+import type { CriticReport } from '../../src/schema/credit.ts';
 import { agentTurns, worldOf } from './world.ts';
 
 const w = worldOf(agentTurns(3000, 2, 300));
@@ -19,14 +19,8 @@ const fit = fitCritic(w.t, w.states, w.actions, { placebos: 19 });
 const good = fit.report;
 const bad: CriticReport = { ...good, warnings: [{ code: 'no-better-than-length', message: 'x' }] };
 
-const episode = (...turns: [advantage: number, se: number | null][]): EpisodeCredit => ({
-  episode: 'e',
-  task: null,
-  return: 0,
-  turns: turns.map(([advantage, advantageSe], turn) => ({
-    ...{ turn, v: 0, q: advantage, advantage, advantageSe, reward: 0, delta: -advantage, supported: true },
-  })),
-});
+const turns = (...of: [advantage: number, se: number | null][]) =>
+  of.map(([advantage, advantageSe]) => ({ advantage, advantageSe, supported: true }));
 
 describe('marks', () => {
   test('limits are two-sided, raised for what was compared, of t with few tasks', () => {
@@ -54,8 +48,8 @@ describe('marks', () => {
 
   test('no turn is marked where the critic did not pass its own checks, and it says why', () => {
     expect(unmarkedReason(good)).toBeNull();
-    expect(turnMarks(bad, episode([9, 0.1], [-9, 0.1]))).toEqual([null, null]);
-    expect(turnMarkNote(bad, episode([9, 0.1]))).toContain('did not pass');
+    expect(turnMarks(bad, turns([9, 0.1], [-9, 0.1]))).toEqual([null, null]);
+    expect(turnMarkNote(bad)).toContain('did not pass');
   });
 
   test('a critic without an R² above 0, or without a clear paired gain over the length, does not pass', () => {
@@ -68,15 +62,19 @@ describe('marks', () => {
     expect(codes({ gainByTurnSe: null })).toEqual(['no-better-than-length']);
   });
 
-  test('a turn is marked by A, not δ, the extremes only, each beyond its own error', () => {
-    expect(turnMarks(good, episode([0.5, 0.1], [0.4, 0.1], [-0.6, 0.1]))).toEqual([
+  test('a turn is marked by A, not δ: supported, and beyond the limit of all turns of the log', () => {
+    // 1,000 supported turns: z at 1 − .025/1000 is 4.0556.
+    const log = { ...good, turns: 1250, supportedShare: 0.8 };
+    expect(turnMarks(log, turns([0.41, 0.1], [0.4, 0.1], [-0.41, 0.1], [-0.9, 0.1], [-0.9, null]))).toEqual([
       'helpful',
       null,
       'harmful',
+      'harmful',
+      null,
     ]);
-    expect(turnMarks(good, episode([0.2, 0.1], [-0.6, null]))).toEqual([null, null]); // limit 2.24
-    expect(turnMarks(good, episode([0.2, 0.1]))).toEqual([null]); // not beyond 2
-    expect(turnMarks(good, episode())).toEqual([]);
+    expect(turnMarks(log, [{ advantage: 9, advantageSe: 0.1, supported: false }])).toEqual([null]);
+    expect(turnMarks(log, [])).toEqual([]);
+    expect(turnMarkNote(log)).toContain('beyond 4.06 of their own standard errors, so that of all 1000');
   });
 
   test('a mean of A is off centre beyond 3 standard errors, raised for the turns tested', () => {
