@@ -39,7 +39,9 @@ test('the package ships what it needs to run and nothing else', () => {
   const files = (pack.files as { path: string }[]).map((f) => f.path);
   expect(files).toContain('dist/cli/main.js');
   expect(files).toContain('dist/index.d.ts');
-  expect(files.filter((f) => !/^(dist|datasets|examples)\/|^(README\.md|LICENSE|package\.json)$/.test(f))).toEqual([]);
+  expect(
+    files.filter((f) => !/^(dist|datasets|examples)\/|^(README\.md|LICENSE|package\.json)$/.test(f)),
+  ).toEqual([]);
 });
 
 test('a build ships nothing of an earlier one', () => {
