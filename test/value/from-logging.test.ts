@@ -70,8 +70,15 @@ test('returns that are all alike show no error: no interval of width 0', () => {
 });
 
 test('permitted as other intervals are: none where refused, labelled where weak', () => {
-  const e = evaluate(ratiosOf('soft', simulated(40, 3, 5)));
+  const e = evaluate(ratiosOf('soft', simulated(400, 5, 5)));
+  expect(e.difference!.support!.verdict).toBe('supported');
   expect(permitIntervals(e, 'supported').difference).toEqual(e.difference);
   expect(permitIntervals(e, 'refused').difference).toBeNull();
   expect(permitIntervals(e, 'weak').difference!.interval!.method).toContain('coverage not claimed');
+  // Of few tasks its own influence values do not bear it, whatever the weights.
+  const few = evaluate(ratiosOf('soft', simulated(40, 3, 5)));
+  expect(few.difference!.events!).toBeLessThan(25);
+  expect(permitIntervals(few, 'supported').difference!.interval!.method).toContain(
+    'weak support of its own, coverage not claimed',
+  );
 });
