@@ -46,7 +46,7 @@ export async function makeLogs(lab: Lab, sums: Sums): Promise<Logs> {
   }
   const store = join(folder, `p${files.length}.duckdb`);
   const saved = await lab.turnwise(
-    ['credit', '--store', store, '--save', '--critic', 'kept', '--placebos', '1'],
+    ['credit', '--store', store, '--save-as', 'kept', '--placebos', '1'],
     {
       cwd: folder,
     },

@@ -9,6 +9,9 @@ export function readArguments(
 ): { values: Values; positionals: readonly string[] } {
   const usage = (wrong: string, fix = `See "turnwise ${command.name} --help".`) =>
     failure({ subject: `turnwise ${command.name}`, wrong, fix, exitCode: 2 });
+  for (const [old, now] of Object.entries(command.renamed ?? {}))
+    if (args.some((arg) => arg === `--${old}` || arg.startsWith(`--${old}=`)))
+      throw usage(`--${old} is no flag`, `Use --${now}.`);
   let parsed: ReturnType<typeof parse>;
   try {
     parsed = parse(command, args);

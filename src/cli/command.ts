@@ -32,6 +32,8 @@ export interface Command {
   /** Positional arguments as `--help` shows them, for instance "<files…>"; absent: none taken. */
   readonly positionals?: string;
   readonly options: Readonly<Record<string, Option>>;
+  /** Flags that no longer exist, and the ones to use in their place. */
+  readonly renamed?: Readonly<Record<string, string>>;
   readonly examples: readonly string[];
   /** Lines below the options: what a flag cannot say, the exit codes for instance. */
   readonly notes?: readonly string[];

@@ -18,7 +18,6 @@ export const creditCommand: Command = {
     ...storeOptions,
     episode: { type: 'string', value: 'ID', help: 'one episode, turn by turn' },
     policy: { type: 'string', value: 'NAME', help: 'only the episodes of this policy', multiple: true },
-    critic: { type: 'string', value: 'NAME', default: 'ridge', help: 'name the turn values are kept under' },
     folds: { type: 'string', value: 'N', default: '5', help: 'folds of whole tasks, for cross-fitting' },
     lambda: {
       type: 'string',
@@ -29,17 +28,29 @@ export const creditCommand: Command = {
     ngrams: { type: 'string', value: 'N', help: 'columns for hashed n-grams of the texts; 0: none' },
     placebos: { type: 'string', value: 'N', default: '20', help: 'runs with shuffled outcomes' },
     seed: seedOption,
-    save: { type: 'boolean', help: 'keep the turn values in the store, in place of those of this name' },
+    save: {
+      type: 'boolean',
+      help: 'keep the turn values in the store, labelled ridge, in place of those so labelled',
+    },
+    'save-as': {
+      type: 'string',
+      value: 'NAME',
+      help: 'keep them under this label instead; it changes no method',
+    },
     json: jsonOption,
   },
+  renamed: { critic: 'save-as' },
   examples: [
     'turnwise credit --store runs.duckdb',
     'turnwise credit --store runs.duckdb --episode run-17',
     'turnwise credit --store runs.duckdb --save --json > credit.json',
   ],
   async run(values, _positionals, io) {
+    const label = text(values, 'save-as');
+    if (label === '')
+      throw failure({ subject: '--save-as', wrong: 'is empty', expected: 'a label', exitCode: 2 });
+    const save = values.save === true || label !== undefined;
     const critic = {
-      name: text(values, 'critic')!,
       folds: whole(values, 'folds', 2, 50)!,
       seed: whole(values, 'seed', Number.MIN_SAFE_INTEGER)!,
       lambda: lambdaOf(values),
@@ -47,7 +58,7 @@ export const creditCommand: Command = {
     };
     const id = text(values, 'episode');
     const policies = values.policy as readonly string[] | undefined;
-    const store = await openGiven(values, values.save ? 'write' : 'read');
+    const store = await openGiven(values, save ? 'write' : 'read');
     try {
       const run = await runCritic(store, {
         critic,
@@ -63,7 +74,10 @@ export const creditCommand: Command = {
       if (values.json) printJson(io, run, chosen?.credit ?? null);
       else if (chosen) await printEpisode(io, store, run, chosen.row, chosen.credit);
       else io.out(creditText(run.fit.report));
-      if (values.save) io.err(`${await saveTurnValues(store, run)} turn values kept as "${critic.name}"\n`);
+      if (save) {
+        const kept = await saveTurnValues(store, run, label);
+        io.err(`${kept} turn values kept as "${label ?? run.fit.report.critic.name}"\n`);
+      }
       if (!values.json)
         for (const w of run.fit.report.warnings) if (!isLoud(w)) io.err(`warning: ${w.message}\n`);
       return 0;

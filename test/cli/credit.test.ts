@@ -126,7 +126,7 @@ describe('turnwise credit', () => {
     await expect(run('--policy', 'nobody')).rejects.toMatchObject({ exitCode: 2 });
   });
 
-  test('--save keeps one row a turn, and replaces what its name held', async () => {
+  test('--save and --save-as keep one row a turn, and replace what the label held', async () => {
     const count = async () => {
       const store = await openStore(path, { mode: 'read' });
       const rows = await queryRows(
@@ -138,7 +138,12 @@ describe('turnwise credit', () => {
       return rows;
     };
     const { turns } = Credit.parse(JSON.parse((await run('--save', '--json')).out));
-    await run('--save', '--critic', 'stiff', '--lambda', '1000');
+    await run('--save-as', 'stiff', '--lambda', '1000');
+    await expect(run('--save', '--critic', 'stiff')).rejects.toMatchObject({
+      exitCode: 2,
+      message: expect.stringContaining('--save-as'),
+    });
+    await expect(run('--save-as', '')).rejects.toMatchObject({ exitCode: 2 });
     await run('--save', '--ngrams', '0');
     const rows = await count();
     expect(rows.map((r) => [r.critic, r.n, r.finite])).toEqual([
