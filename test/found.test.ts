@@ -116,3 +116,10 @@ test.runIf(there).each([20, 34, 40, 60])('%i features: cells of a policy file st
   const one = await cells('mk.mjs', K);
   expect(one.dm).toBeCloseTo(1, 12);
 });
+
+test.runIf(there)('eight of eight tasks won: the exact interval, not one of width 0', async () => {
+  await read('05-all-alike-interval/log.jsonl');
+  const { interval, theseTasks } = (await describe(store)).reward!;
+  expect(interval).toMatchObject({ lo: expect.closeTo(0.025 ** (1 / 8), 12), hi: 1 });
+  expect(theseTasks).toBeNull();
+});

@@ -45,12 +45,9 @@ export async function makeLogs(lab: Lab, sums: Sums): Promise<Logs> {
     else prefixes.push((await sums.of('store', path)).sums!);
   }
   const store = join(folder, `p${files.length}.duckdb`);
-  const saved = await lab.turnwise(
-    ['credit', '--store', store, '--save-as', 'kept', '--placebos', '1'],
-    {
-      cwd: folder,
-    },
-  );
+  const saved = await lab.turnwise(['credit', '--store', store, '--save-as', 'kept', '--placebos', '1'], {
+    cwd: folder,
+  });
   if (outcomeOf(saved, true) !== 'held') throw new Error(`no credit is saved: ${saved.err}`);
   return {
     files,

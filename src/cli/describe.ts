@@ -1,5 +1,6 @@
 import { describe } from '../inspect/describe.ts';
 import { greatest } from '../math/extremes.ts';
+import { NO_SPREAD, withoutSpread } from '../math/no-spread.ts';
 import {
   counted,
   decimalsFor,
@@ -190,11 +191,11 @@ function reward(d: Description): string {
       'mean',
       `${formatNumber(r.mean, digits)}  (n = ${formatCount(r.n)} of ${formatCount(r.episodes)} episodes, ${counted(r.clusters, 'task')}${r.missingTask > 0 ? '; an episode without a task is its own' : ''})`,
     ],
-    ['new tasks', `se ${error(r.se)}, ${level(r.interval, digits)}`],
+    ['new tasks', `se ${error(r.se)}, ${level(r.interval, digits, r.se, r.mean)}`],
     [
       'these tasks',
       r.theseTasks
-        ? `se ${error(r.theseTasks.se)}, ${level(r.theseTasks.interval, digits)}`
+        ? `se ${error(r.theseTasks.se)}, ${level(r.theseTasks.interval, digits, r.theseTasks.se, r.mean)}`
         : '– (needs a task id and two returns of every task)',
     ],
     ['episodes alone', `se ${error(r.seNaive)}, as if they were independent`],
@@ -212,7 +213,7 @@ function reward(d: Description): string {
   if (zero)
     rows.push([
       'aborted as 0',
-      `mean ${formatNumber(zero.mean, digits)} (n = ${formatCount(zero.n)}), new tasks se ${error(zero.se)}, ${level(zero.interval, digits)}${zero.successRate === null ? '' : `, success rate ${formatShare(zero.successRate)}`}`,
+      `mean ${formatNumber(zero.mean, digits)} (n = ${formatCount(zero.n)}), new tasks se ${error(zero.se)}, ${level(zero.interval, digits, zero.se, zero.mean)}${zero.successRate === null ? '' : `, success rate ${formatShare(zero.successRate)}`}`,
     ]);
   if (d.passHatK) rows.push(['pass^k', passWords(d)]);
   else if (r.binary && d.passHatKReason) rows.push(['pass^k', `– (${d.passHatKReason})`]);
@@ -234,10 +235,14 @@ const passWords = (of: Pick<Description, 'passHatK' | 'passHatKReason'>): string
 const level = (
   interval: { lo: number; hi: number; level: number; method: string } | null,
   digits: number,
+  se: number | null,
+  centre: number,
 ): string =>
   interval
     ? `${formatShare(interval.level)} ${formatInterval(interval, digits)} (${interval.method})`
-    : 'no interval (fewer than 4 degrees of freedom: too few tasks or trials)';
+    : se !== null && withoutSpread(se, centre)
+      ? `no interval (${NO_SPREAD})`
+      : 'no interval (fewer than 4 degrees of freedom: too few tasks or trials)';
 
 function histograms(d: Description): string {
   const h = d.successHistogram;

@@ -8,7 +8,9 @@
  * Each task counts once, whatever its trials. Where the spread is exactly 0 there is no interval: equal
  * outcomes in every trial do not make the difference certain.
  */
+
 import { studentQuantile } from '../math/distributions.ts';
+import { withoutSpread } from '../math/no-spread.ts';
 import { mean, variance } from '../math/statistics.ts';
 import { sumOf } from '../math/sum.ts';
 import type { CompareConfig, PairedDifference, PolicyOutcome, WinRate } from '../schema/compare.ts';
@@ -85,7 +87,7 @@ export function tInterval(
   level: number,
   name: string,
 ): Interval | null {
-  if (!(se > 0) || !(df > 0)) return null;
+  if (withoutSpread(se, centre) || !(df > 0)) return null;
   const half = studentQuantile((1 + level) / 2, df) * se;
   const shown = Number.isInteger(df) ? df : df.toFixed(1);
   return { lo: centre - half, hi: centre + half, level, method: `${name}, ${shown} degrees of freedom` };

@@ -5,6 +5,7 @@
  *   these very tasks:                se² = Σ_c n_c s_c² / n²,  s_c² within task c         t(n − K)
  */
 import { studentQuantile } from '../math/distributions.ts';
+import { withoutSpread, withoutSpreadInterval } from '../math/no-spread.ts';
 import { clusterVariance, mean, variance } from '../math/statistics.ts';
 import { sumOf } from '../math/sum.ts';
 import type { Description, RewardSummary } from '../schema/describe.ts';
@@ -80,7 +81,7 @@ function summary(returns: Returns, rows: Int32Array, stats: TaskStatistics, bina
     mean: centre,
     se: Number.isNaN(se) ? null : se,
     seNaive: Math.sqrt(variance(G, 0) / G.length),
-    interval: interval(centre, se, clusters - 1, 'CR1-t'),
+    interval: interval(G, centre, se, clusters - 1, 'CR1-t'),
     n: G.length,
     clusters,
     estimand: 'mean return of this policy mix on new tasks from the population of these',
@@ -116,7 +117,7 @@ function withAborted(returns: Returns, rows: Int32Array, binary: boolean): Rewar
   return {
     mean: centre,
     se: Number.isNaN(se) ? null : se,
-    interval: interval(centre, se, clusters - 1, 'CR1-t'),
+    interval: interval(G, centre, se, clusters - 1, 'CR1-t'),
     n: G.length,
     clusters,
     successRate: binary ? successRate(G) : null,
@@ -148,12 +149,14 @@ function theseTasks(
   return {
     estimand: 'mean return of this policy mix on these very tasks, with the logged number of trials each',
     se,
-    interval: interval(centre, se, G.length - present, 'within-task t'),
+    interval: withoutSpread(se, centre) ? null : interval(G, centre, se, G.length - present, 'within-task t'),
   };
 }
 
-function interval(centre: number, se: number, df: number, method: string): Interval | null {
+function interval(G: Float64Array, centre: number, se: number, df: number, method: string): Interval | null {
   if (!Number.isFinite(se) || df < LEAST_DF) return null;
+  const exact = withoutSpreadInterval(G, df + 1, LEVEL);
+  if (exact !== null || withoutSpread(se, centre)) return exact;
   const half = studentQuantile((1 + LEVEL) / 2, df) * se;
   return {
     lo: centre - half,

@@ -1,3 +1,4 @@
+import { NO_SPREAD } from '../math/no-spread.ts';
 import type { Check } from '../schema/check.ts';
 import type { Description } from '../schema/describe.ts';
 import { bars, counts } from './figures.ts';
@@ -58,7 +59,9 @@ export function describeSection(d: Description): Html[] {
         ['mean', 'standard error', `${formatShare(r.interval?.level ?? 0.95)} interval`],
       ),
       paragraph(
-        (r.interval ? '' : 'No interval for new tasks: fewer than 5 tasks. ') +
+        (r.interval
+          ? ''
+          : `No interval for new tasks: ${r.clusters < 5 ? 'fewer than 5 tasks' : NO_SPREAD}. `) +
           `Over ${formatCount(r.n)} of ${formatCount(r.episodes)} episodes in ${counted(r.clusters, 'task')}; left out: ` +
           `${formatCount(r.aborted)} aborted, ${formatCount(r.withoutReward)} without a reward. With episodes taken as ` +
           `independent the standard error would be ${formatNumber(r.seNaive, 4)}.` +

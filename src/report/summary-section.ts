@@ -1,4 +1,5 @@
 import { actionMark, isLoud } from '../critic/marks.ts';
+import { NO_SPREAD } from '../math/no-spread.ts';
 import type { CriticReport } from '../schema/credit.ts';
 import type { Report } from '../schema/report.ts';
 import { counted, formatInterval, formatNumber, formatShare } from './format.ts';
@@ -17,7 +18,7 @@ function logs({ description: d }: Report): string {
   if (!r) return `${what}; no episode has a return.`;
   const interval = r.interval
     ? `${formatInterval(r.interval)} (${formatShare(r.interval.level)} interval, for new tasks)`
-    : 'without an interval: fewer than 5 tasks';
+    : `without an interval: ${r.clusters < 5 ? 'fewer than 5 tasks' : NO_SPREAD}`;
   return `${what}. Mean return ${formatNumber(r.mean)}, ${interval}.`;
 }
 

@@ -22,7 +22,9 @@ export const RewardSummary = z.strictObject({
   mean: z.number().describe('Mean return over the n episodes that have one.'),
   se: z.number().nullable().describe('Clustered by task, CR1: for new tasks from this population.'),
   seNaive: z.number().describe('Episodes taken as independent: sqrt(mean((G − mean)²)/n).'),
-  interval: Interval.nullable().describe('mean ± t(clusters − 1) · se; null below 5 clusters.'),
+  interval: Interval.nullable().describe(
+    'mean ± t(clusters − 1) · se; null below 5 clusters. Without any spread Clopper-Pearson over tasks where all returns are 0 or 1, else null.',
+  ),
   n: count.describe('Episodes with a return: not aborted, and a reward somewhere.'),
   clusters: count.describe('Tasks among the n; an episode without a task is its own cluster.'),
   estimand: z.string(),

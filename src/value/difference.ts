@@ -71,5 +71,6 @@ export function fromLogging(
   const message = isLogging
     ? `"${target}" is the logging policy on these turns: the difference is 0 by construction and tests nothing`
     : 'the difference does not vary between episodes, so these logs show no error of it';
-  return { ...found, interval: null, warnings: [...found.warnings, { code: 'no-spread', message }] };
+  const others = found.warnings.filter((w) => w.code !== 'no-spread');
+  return { ...found, interval: null, warnings: [...others, { code: 'no-spread', message }] };
 }

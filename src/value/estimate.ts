@@ -1,4 +1,5 @@
 import { studentQuantile } from '../math/distributions.ts';
+import { NO_SPREAD, withoutSpread, withoutSpreadInterval } from '../math/no-spread.ts';
 import { clusterVariance, mean, standardDeviation } from '../math/statistics.ts';
 import type { Estimate, Interval, Parts } from '../schema/estimate.ts';
 import type { Warning } from '../schema/warning.ts';
@@ -27,7 +28,7 @@ const ROUNDING = 1e-4;
 export function estimateOf(
   name: string,
   convention: string,
-  { value, psi, warnings = [], parts, noInterval }: Influence,
+  { value, psi, warnings = [], parts, noInterval, returns }: Influence,
   context: EstimateContext,
 ): Estimate {
   const { clusters, level, ess, kHat, estimand, range } = context;
@@ -48,14 +49,19 @@ export function estimateOf(
     });
   if (finite && noInterval !== undefined)
     found.push({ code: 'no-interval', message: `${name}: ${noInterval}` });
+  const scale = psi.reduce((top, x) => Math.max(top, Math.abs(x)), 0);
+  const shown = finite && Number.isFinite(se) && noInterval === undefined;
+  const exact = shown && returns !== undefined ? withoutSpreadInterval(returns, K, level) : null;
+  const alike = exact !== null || (shown && withoutSpread(se, scale));
+  if (alike && exact === null)
+    found.push({ code: 'no-spread', message: `${name} has no interval: ${NO_SPREAD}` });
   if (finite && K < 2) found.push({ code: 'one-cluster', message: 'one task gives no standard error' });
   return {
     estimator: name,
     value: finite ? value : null,
     se: finite && Number.isFinite(se) ? se : null,
     seNaive: finite && n > 0 ? finiteOrNull(standardDeviation(psi, 0) / Math.sqrt(n)) : null,
-    interval:
-      finite && Number.isFinite(se) && noInterval === undefined ? interval(value, se, K, level) : null,
+    interval: shown && !alike ? interval(value, se, K, level) : exact,
     n,
     clusters: K,
     ess,
@@ -72,7 +78,7 @@ export function estimateOf(
 
 /** The mean return of the logs: the behaviour's own value. */
 export function meanReturn(returns: Float64Array): Influence {
-  return { value: mean(returns), psi: returns };
+  return { value: mean(returns), psi: returns, returns };
 }
 
 function interval(value: number, se: number, K: number, level: number): Interval {

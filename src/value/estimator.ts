@@ -23,6 +23,8 @@ export interface Influence {
   readonly parts?: Parts;
   /** Why the standard error may not become an interval. */
   readonly noInterval?: string;
+  /** [n] The returns where the value is their plain mean, which has an exact interval where all are 0 or all are 1. */
+  readonly returns?: Float64Array;
 }
 
 /** One estimator of V(π) = E_π[G] from episodes of another policy. */

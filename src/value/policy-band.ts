@@ -1,3 +1,4 @@
+import { withoutSpread } from '../math/no-spread.ts';
 import { simultaneous } from '../math/simultaneous.ts';
 import { failure } from '../schema/error.ts';
 import type { Estimate, Interval } from '../schema/estimate.ts';
@@ -91,7 +92,7 @@ export function policyBand(
   const over = `${rows.length} intervals, ${buckets.count - 1} degrees of freedom`;
   const method = `max-t, ${over}, multiplier bootstrap over tasks, ${replicates} replicates, seed ${seed}`;
   const around = ({ value, se }: Estimate, critical: number | undefined, how: string): Interval | null =>
-    critical === undefined || se === null
+    critical === undefined || se === null || withoutSpread(se, value!)
       ? null
       : { lo: value! - critical * se, hi: value! + critical * se, level, method: how };
   const values: ComparedValue[] = rows.map(({ policy, against, estimate }) => ({

@@ -64,9 +64,19 @@ test('returns that are all alike show no error: no interval of width 0', () => {
     reward: 1,
     turns: e.turns.slice(0, 1).map(({ reward: _, ...t }) => t),
   }));
-  const { difference } = evaluate(ratiosOf('soft', alike));
+  const { difference, behaviour, estimates } = evaluate(ratiosOf('soft', alike));
   expect(difference!.interval).toBeNull();
   expect(difference!.warnings.map((w) => w.code)).toContain('no-spread');
+  expect(behaviour.interval).toMatchObject({
+    lo: expect.closeTo(0.025 ** (1 / behaviour.clusters), 12),
+    hi: 1,
+  });
+  for (const { interval } of estimates)
+    if (interval !== null) expect(interval.hi - interval.lo).toBeGreaterThan(1e-9);
+  const half = alike.map((e) => ({ ...e, reward: 0.5 }));
+  const other = evaluate(ratiosOf('soft', half)).behaviour;
+  expect(other.interval).toBeNull();
+  expect(other.warnings.map((w) => w.code)).toContain('no-spread');
 });
 
 test('permitted as other intervals are: none where refused, labelled where weak', () => {

@@ -47,7 +47,7 @@ function bootstrapped(
 ): Estimate[] {
   const buckets = taskBuckets(w);
   const tables = entries.map(({ estimate, influence, estimator }) =>
-    estimate.interval === null || estimator.resampled === undefined
+    !resampled(estimate) || estimator.resampled === undefined
       ? null
       : estimator.resampled(w, stages, influence, buckets),
   );
@@ -57,7 +57,7 @@ function bootstrapped(
   const method = label(buckets, w.clusters.count, config);
   return entries.map(({ estimate, estimator }, i) => {
     const table = tables[i]!;
-    if (estimate.interval === null) return estimate;
+    if (!resampled(estimate)) return estimate;
     if (table === null)
       return without(
         estimate,
@@ -72,6 +72,8 @@ function bootstrapped(
         'undefined-resamples',
         `${estimator.name} is not defined in ${missing} of ${config.replicates} resamples of tasks, which hold no episode that the target could have produced: too few tasks carry the weight for a bootstrap`,
       );
+    // Resamples of equal numbers are all equal: an exact interval stays, and none is made.
+    if (estimate.events === 0) return estimate;
     const limits = limitsOf(config.interval, table, replicates, estimate, config.level);
     if (limits === null)
       return without(
@@ -83,6 +85,9 @@ function bootstrapped(
     return { ...estimate, interval };
   });
 }
+
+const resampled = ({ interval, warnings }: Estimate): boolean =>
+  interval !== null || warnings.some((w) => w.code === 'no-spread');
 
 function limitsOf(
   kind: EvaluationConfig['interval'],

@@ -1,0 +1,20 @@
+/*
+ * The exact interval of a probability where n trials all went the same way (Clopper & Pearson 1934, Biometrika 26):
+ *
+ *   n of n: [(α/2)^(1/n), 1]        0 of n: [0, 1 − (α/2)^(1/n)]        α = 1 − level
+ *
+ * Departures: only these two cases, which have a closed form; α is halved as elsewhere.
+ */
+import type { Interval } from '../schema/estimate.ts';
+
+/** @param outcome of each of the `n` independent trials */
+export function clopperPearsonAllAlike(outcome: 0 | 1, n: number, level: number): Interval {
+  const edge = ((1 - level) / 2) ** (1 / n);
+  const [lo, hi] = outcome === 1 ? [edge, 1] : [0, 1 - edge];
+  return {
+    lo,
+    hi,
+    level,
+    method: `Clopper-Pearson, ${n.toLocaleString('en-US')} of ${n.toLocaleString('en-US')} tasks alike`,
+  };
+}
