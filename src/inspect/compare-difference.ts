@@ -70,7 +70,7 @@ function theseTasks(
   return {
     estimand: 'mean difference B − A on these very tasks, each once, over fresh trials',
     se,
-    interval: se === 0 ? null : tInterval(value, se, (sum * sum) / squares, level, 'within-task t'),
+    interval: tInterval(value, se, (sum * sum) / squares, level, 'within-task t'),
   };
 }
 

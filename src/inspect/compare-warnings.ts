@@ -101,7 +101,7 @@ export function compareWarnings(c: Omit<Comparison, 'warnings'>): Warning[] {
         `${o.outcome}: ${o.a.invalid} values of A and ${o.b.invalid} of B are NaN, infinite, beyond 1e100 in size or negative times; left out.`,
         invalid,
       );
-    if (o.tasks >= least && o.difference.se === 0)
+    if (o.tasks >= least && o.difference.se !== null && o.difference.interval === null)
       warn(
         'no-spread',
         `${o.outcome}: the difference is the same on every task; no interval, for a spread of 0 is not certainty.`,

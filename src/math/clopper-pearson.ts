@@ -5,10 +5,15 @@
  *
  * Departures: only these two cases, which have a closed form; α is halved as elsewhere.
  */
-import type { Interval } from '../schema/estimate.ts';
+export interface ExactInterval {
+  readonly lo: number;
+  readonly hi: number;
+  readonly level: number;
+  readonly method: string;
+}
 
 /** @param outcome of each of the `n` independent trials */
-export function clopperPearsonAllAlike(outcome: 0 | 1, n: number, level: number): Interval {
+export function clopperPearsonAllAlike(outcome: 0 | 1, n: number, level: number): ExactInterval {
   const edge = ((1 - level) / 2) ** (1 / n);
   const [lo, hi] = outcome === 1 ? [edge, 1] : [0, 1 - edge];
   return {

@@ -1,5 +1,4 @@
-import type { Interval } from '../schema/estimate.ts';
-import { clopperPearsonAllAlike } from './clopper-pearson.ts';
+import { clopperPearsonAllAlike, type ExactInterval } from './clopper-pearson.ts';
 
 /** Relative to the values: what rounding alone makes of a spread of 0. */
 const ROUNDING = 1e-12;
@@ -16,7 +15,11 @@ export const withoutSpread = (se: number, scale: number): boolean => se <= ROUND
  * The interval of a mean whose standard error is 0: exact where all returns are 0 or all are 1, else null. All trials
  * of a task are alike, so that a task counts once.
  */
-export function withoutSpreadInterval(returns: Float64Array, tasks: number, level: number): Interval | null {
+export function withoutSpreadInterval(
+  returns: Float64Array,
+  tasks: number,
+  level: number,
+): ExactInterval | null {
   for (const outcome of [0, 1] as const)
     if (tasks > 0 && returns.every((g) => Math.abs(g - outcome) <= BINARY))
       return clopperPearsonAllAlike(outcome, tasks, level);

@@ -58,8 +58,8 @@ test('the logs’ luck is shared: a near policy differs from the logging one wit
     'WIS',
     context,
   );
-  expect([d.value, d.se]).toEqual([0, 0]);
-  expect(d.warnings).toEqual([]);
+  expect([d.value, d.se, d.interval]).toEqual([0, 0, null]);
+  expect(d.warnings.map((w) => w.code)).toEqual(['no-spread']);
 });
 
 const band = (

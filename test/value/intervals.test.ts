@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest';
+import { checkPolicyFile } from '../../src/policy/read-policy-file.ts';
 import { valueBounds } from '../../src/value/bounds.ts';
 import { estimateOf } from '../../src/value/estimate.ts';
+import { evaluate } from '../../src/value/evaluate.ts';
 import { returnRange } from '../../src/value/return-range.ts';
+import { logRatiosFromPolicyFile } from '../../src/weights/from-policy-file.ts';
+import { trajectoriesOf } from '../helpers/agent-turns.ts';
 
 const context = {
   clusters: { of: Int32Array.of(0, 0, 1, 2), count: 3 },
@@ -24,9 +28,9 @@ test('the interval by hand: CR1 of clusters {1, 2}, {3}, {6}, t with 2 degrees o
 });
 
 test('outside the logged range is a warning; one task has no error', () => {
-  const far = estimateOf('x', 'y', { value: 11, psi: Float64Array.of(11, 11, 11, 11) }, context);
+  const far = estimateOf('x', 'y', { value: 11, psi: Float64Array.of(9, 13, 11, 12) }, context);
   expect(far.warnings.map((w) => w.code)).toEqual(['outside-range']);
-  const rounded = estimateOf('x', 'y', { value: 10 + 2e-15, psi: Float64Array.of(10, 10, 10, 10) }, context);
+  const rounded = estimateOf('x', 'y', { value: 10 + 2e-15, psi: Float64Array.of(9, 10, 11, 10) }, context);
   expect(rounded.warnings).toEqual([]);
   const one = estimateOf(
     'x',
@@ -104,4 +108,29 @@ test('the range of the logs is labelled; a declared one must hold', () => {
     /a logged return lies outside the declared range, got 0\.75/,
   );
   expect(() => returnRange(G, [1, 0])).toThrow(/is empty/);
+});
+
+test('Hoeffding’s interval stands where all returns are alike, and one by t does not', () => {
+  const episodes = Array.from({ length: 40 }, (_, i) => ({
+    episode_id: `e${i}`,
+    task_id: `t${i}`,
+    reward: 0.5,
+    turns: [{ action_class: i % 2 === 0 ? 'a' : 'b', behaviour_log_propensity: -Math.LN2 }],
+  }));
+  const ratios = logRatiosFromPolicyFile(
+    trajectoriesOf(episodes),
+    checkPolicyFile({
+      policy: 'even',
+      trained_on: 'none',
+      rules: [{ probabilities: { a: 0.5, b: 0.5 } }],
+    }),
+  );
+  const of = (interval: 'cr1-t' | 'hoeffding') =>
+    evaluate(ratios, { interval, range: [0, 1], maxWeight: 1 }).behaviour;
+  expect(of('cr1-t').interval).toBeNull();
+  expect(of('cr1-t').warnings.map((w) => w.code)).toContain('no-spread');
+  // ½ ± √(log(2/.05)/(2 · 40)).
+  const { lo, hi } = of('hoeffding').interval!;
+  expect([lo, hi]).toEqual([expect.closeTo(0.2853, 4), expect.closeTo(0.7147, 4)]);
+  expect(of('hoeffding').warnings).toEqual([]);
 });

@@ -27,7 +27,9 @@ export function boundedInterval(
   range: Bounded,
   { interval, level, maxWeight }: EvaluationConfig,
 ): Estimate {
-  if (estimate.interval === null) return estimate;
+  // Without any spread there is no interval by t, and one from the range all the same.
+  const alike = estimate.warnings.some((w) => w.code === 'no-spread');
+  if (estimate.interval === null && !alike) return estimate;
   if (estimator.bounded === undefined)
     return without(
       estimate,
@@ -55,7 +57,8 @@ export function boundedInterval(
     );
   const name = interval === 'hoeffding' ? 'Hoeffding' : 'empirical Bernstein (Maurer & Pontil 2009)';
   const method = `${name} over ${values.length} tasks, ${estimator.bounded} declared within [${limits.lo}, ${limits.hi}]${estimator.bounded === 'return' ? '' : `, cut to [${range.lo}, ${range.hi}], where a value lies`}`;
-  return { ...estimate, interval: { lo, hi, level, method } };
+  const warnings = estimate.warnings.filter((w) => w.code !== 'no-spread');
+  return { ...estimate, interval: { lo, hi, level, method }, warnings };
 }
 
 /** The range of w · G. */
