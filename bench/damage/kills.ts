@@ -132,6 +132,7 @@ const TABLE_FILES = [
   'segments',
   'scores',
   'turn_values',
+  'critics',
   'rejects',
   'censored',
 ].map((name) => `${name}.parquet`);

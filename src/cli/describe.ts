@@ -15,6 +15,7 @@ import type { Description, Spread } from '../schema/describe.ts';
 import { ENDINGS } from '../schema/episode.ts';
 import { refuseIdle } from './arguments.ts';
 import { type Command, jsonOption, storeOptions } from './command.ts';
+import { criticsText } from './critics-text.ts';
 import { listEpisodes } from './list-episodes.ts';
 import { openGiven } from './open-store.ts';
 import { bar, table, wrap } from './table.ts';
@@ -134,6 +135,7 @@ export function descriptionText(
         [2, 3, 4],
       )}`,
     );
+  parts.push(criticsText(d.critics));
   if (d.rejects.count > 0)
     parts.push(
       `Rejects\n${table(

@@ -1,5 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { savedCritics, staleWarnings } from '../inspect/saved-critics.ts';
+import { warningLine } from '../report/warning-line.ts';
 import { failure } from '../schema/error.ts';
 import type { Exported } from '../schema/exported.ts';
 import { exportArrow } from '../store/arrow.ts';
@@ -83,21 +85,26 @@ export const exportCommand: Command = {
         if (!isFolder(path)) claimOutput(path, force, [store.path]);
         checkTarget(path, force, shards !== undefined);
       }
+      const critics = targets.some((t) => t.name === 'turn_values') ? await savedCritics(store) : [];
       const files: Exported['files'] = [];
       const writeTo = async (folder: string | null) => {
         for (const { name, path } of targets) {
           io.progress(`writing ${path}`);
           const to = folder === null ? path : join(folder, `${name}.${format}`);
-          const { rows } = await write(store, name, to, format, shards, folder !== null || force);
+          const about = name === 'turn_values' ? { turnwise_critics: JSON.stringify(critics) } : undefined;
+          const options = { replace: folder !== null || force, metadata: about };
+          const { rows } = await write(store, name, to, format, shards, options);
           files.push({ table: name, path, rows, bytes: bytesOf(to) });
         }
       };
       // All tables or none: half of a store would read back as one.
       if (isFolderOfTables) await wholeFolder(out, writeTo);
       else await writeTo(null);
-      const result: Exported = { format, files };
+      const warnings = staleWarnings(critics);
+      const result: Exported = { format, files, critics, warnings };
       if (values.json) io.out(`${JSON.stringify(result)}\n`);
       else for (const f of files) io.out(`${f.path}  ${f.rows} rows, ${f.bytes} bytes\n`);
+      for (const w of warnings) io.err(`warning: ${warningLine(w)}\n`);
       for (const name of left)
         io.err(`warning: ${join(out, name)} is left of an export that did not end; it may be deleted\n`);
       return 0;
@@ -113,12 +120,15 @@ function write(
   path: string,
   format: Format,
   shards: number | undefined,
-  replace: boolean,
+  options: {
+    readonly replace: boolean;
+    readonly metadata?: Readonly<Record<string, string>> | undefined;
+  },
 ) {
-  if (table === 'scoring') return exportScoring(store, path, { replace });
+  if (table === 'scoring') return exportScoring(store, path, options);
   return format === 'arrow'
-    ? exportArrow(store, table, path, { replace })
-    : exportParquet(store, table, path, { shards, replace });
+    ? exportArrow(store, table, path, options)
+    : exportParquet(store, table, path, { shards, ...options });
 }
 
 /** false too where a folder on the way is a file: writing says so. */

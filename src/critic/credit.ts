@@ -7,6 +7,7 @@ import { StatePart } from '../schema/state-config.ts';
 import type { Store } from '../store/store.ts';
 import { withActionHistory } from '../trajectories/action-history.ts';
 import { actionFeatures } from '../trajectories/actions.ts';
+import { type FittedOn, fittedOn } from '../trajectories/fitted-on.ts';
 import { loadTrajectories } from '../trajectories/load.ts';
 import { stateFeatures } from '../trajectories/states.ts';
 import type { Trajectories } from '../trajectories/trajectories.ts';
@@ -28,6 +29,10 @@ export interface CreditOptions {
 export interface CreditRun {
   readonly t: Trajectories;
   readonly fit: CriticFit;
+  /** The episodes, as they were before the columns were loaded. */
+  readonly on: FittedOn;
+  /** As in the options. */
+  readonly ngrams: number | undefined;
 }
 
 /** What every turn in a store was worth, as `turnwise credit --json` prints it. */
@@ -37,6 +42,7 @@ export async function credit(store: Store, options: CreditOptions = {}): Promise
 
 /** Loads the store, forms states and actions, fits the critic. Memory: columns and features. */
 export async function runCritic(store: Store, options: CreditOptions = {}): Promise<CreditRun> {
+  const on = await fittedOn(store, options.policies ?? null);
   const t = await loadTrajectories(store, { policies: options.policies });
   options.onStart?.(t);
   const { ngrams } = options;
@@ -48,7 +54,7 @@ export async function runCritic(store: Store, options: CreditOptions = {}): Prom
   const states = withActionHistory(t, observed, actions);
   const fit = await fitCriticSlowly(t, states, actions, options.critic ?? {}, options.onProgress);
   const copies = await copiesIn(store);
-  return { t, fit: copies === null ? fit : unmarked(fit, copies) };
+  return { t, fit: copies === null ? fit : unmarked(fit, copies), on, ngrams };
 }
 
 /** Copies under other tasks lie in other folds: held-out errors and contrasts then see what they were fitted on. */

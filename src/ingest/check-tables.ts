@@ -60,6 +60,15 @@ export async function checkTables(store: Store): Promise<void> {
   for (const [table, sql] of Object.entries(BROKEN_SEQUENCES))
     await none(store, sql, table, 'a sequence is not whole: pieces are missing or cut, of episode number');
   await checkTurns(store);
+  await none(
+    store,
+    `SELECT c.critic AS value FROM critics c
+     LEFT JOIN (SELECT critic, count(*) AS n FROM turn_values GROUP BY critic) v USING (critic)
+     WHERE coalesce(v.n, 0) <> c.turns`,
+    'turn_values',
+    'does not hold the values that table "critics" counts, of critic',
+    'Export again, and import tables "critics" and "turn_values" of the same export together, or neither.',
+  );
 }
 
 /** Every episode has as many turns as it says: rows that were lost on the way leave no other trace. */

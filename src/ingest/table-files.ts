@@ -31,13 +31,15 @@ export async function findTableFiles(store: Store, inputs: readonly string[]): P
     failure({ subject, wrong: what, fix, exitCode: 2 });
   if (inputs.length === 0) throw wrong('import', 'no file given, expected a folder or a file');
   const found = new Map<TableName, TableFile>();
+  let marked = true;
   for (const given of new Set(inputs)) {
     const input = placeOf(given);
     if (!existsSync(input)) throw wrong(input, 'no such file or folder');
     const paths = pathsOf(input);
     if (paths.length === 0) throw wrong(input, 'holds no Parquet or Arrow file', FIX);
     for (const path of paths) {
-      const file = await tableFile(store, path);
+      const { file, columns } = await tableFile(store, path);
+      if (file.table === 'turn_values') marked = columns.includes('mark');
       const other = found.get(file.table);
       if (other && other.path !== path)
         throw failure({
@@ -49,12 +51,15 @@ export async function findTableFiles(store: Store, inputs: readonly string[]): P
     }
   }
   const folder = inputs.find((input) => isFolder(input));
-  if (folder !== undefined) requireAll(folder, found);
+  if (folder !== undefined) requireAll(folder, found, marked);
   return [...found.values()];
 }
 
-function requireAll(folder: string, found: ReadonlyMap<TableName, TableFile>): void {
-  const missing = Object.keys(TABLES).filter((name) => !found.has(name as TableName));
+/** Turn values without marks are of an older Turnwise, which had no table `critics`. */
+function requireAll(folder: string, found: ReadonlyMap<TableName, TableFile>, marked: boolean): void {
+  const missing = Object.keys(TABLES).filter(
+    (name) => !found.has(name as TableName) && (marked || name !== 'critics'),
+  );
   if (missing.length === 0) return;
   throw failure({
     subject: folder,
@@ -94,11 +99,14 @@ function isSharded(folder: string): boolean {
   return names.length > 0 && names.every((name) => /^shard=\d+$/.test(name));
 }
 
-async function tableFile(store: Store, path: string): Promise<TableFile> {
+async function tableFile(
+  store: Store,
+  path: string,
+): Promise<{ readonly file: TableFile; readonly columns: readonly string[] }> {
   const format = statSync(path).isDirectory() ? 'parquet' : await formatOf(path);
   const columns = format === 'parquet' ? await parquetColumns(store, path) : await arrowColumns(path);
   const table = tableOfColumns(columns);
-  if (table !== undefined) return { table, path, format };
+  if (table !== undefined) return { file: { table, path, format }, columns };
   throw failure({
     subject: path,
     wrong: 'holds no table of a store',

@@ -5,6 +5,7 @@ import { unusableReturnsIn } from '../trajectories/unusable-returns.ts';
 import { describeReward } from './describe-reward.ts';
 import { describeTables } from './describe-tables.ts';
 import { readReturns } from './returns.ts';
+import { savedCritics, staleWarnings } from './saved-critics.ts';
 import { toolErrorsBy } from './tool-errors.ts';
 
 /** What is in a store: counts by SQL, returns by one streaming scan. Cost: linear in rows. */
@@ -12,8 +13,12 @@ export async function describe(store: Store): Promise<Description> {
   const tables = await describeTables(store);
   const calls = await toolErrorsBy(store, 'e.policy');
   const reward = describeReward(await readReturns(store, tables.episodes), calls);
-  const description = { store: store.path, ...tables, ...reward, notes: NOTES };
-  return { ...description, warnings: [...warnings(description), ...(await unusableReturnsIn(store))] };
+  const critics = await savedCritics(store);
+  const description = { store: store.path, ...tables, ...reward, critics, notes: NOTES };
+  return {
+    ...description,
+    warnings: [...warnings(description), ...(await unusableReturnsIn(store)), ...staleWarnings(critics)],
+  };
 }
 
 const NOTES = [

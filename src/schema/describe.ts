@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Interval } from './estimate.ts';
+import { SavedCritic } from './saved-critic.ts';
 import { ToolErrors } from './tool-errors.ts';
 import { Warning } from './warning.ts';
 
@@ -166,6 +167,7 @@ export const Description = z.strictObject({
       rejects: count,
     }),
   ),
+  critics: z.array(SavedCritic).describe('Whose turn values the store holds.'),
   rejects: z.strictObject({
     count,
     reasons: z.array(z.strictObject({ reason: z.string(), count })).describe('The 20 most frequent.'),

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { SavedCritic } from './saved-critic.ts';
+import { Warning } from './warning.ts';
 
 /** What `turnwise export` wrote. */
 export const Exported = z.strictObject({
@@ -11,5 +13,9 @@ export const Exported = z.strictObject({
       bytes: z.int(),
     }),
   ),
+  critics: z
+    .array(SavedCritic)
+    .describe('Where the turn values that were written come from; also in the metadata of their file.'),
+  warnings: z.array(Warning),
 });
 export type Exported = z.infer<typeof Exported>;

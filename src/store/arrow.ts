@@ -84,12 +84,19 @@ export async function exportArrow(
   store: Store,
   tableOrSql: string,
   path: string,
-  { replace = true }: { readonly replace?: boolean | undefined } = {},
+  {
+    replace = true,
+    metadata,
+  }: {
+    readonly replace?: boolean | undefined;
+    /** Named texts for the metadata of the schema. */
+    readonly metadata?: Readonly<Record<string, string>> | undefined;
+  } = {},
 ): Promise<{ readonly rows: number }> {
   const write = async (part: string) => {
     const file = await open(part, 'wx');
     try {
-      return { rows: await writeRows(store, tableOrSql, file) };
+      return { rows: await writeRows(store, tableOrSql, file, metadata) };
     } finally {
       await file.close();
     }
@@ -101,12 +108,17 @@ export async function exportArrow(
   }
 }
 
-async function writeRows(store: Store, tableOrSql: string, file: FileHandle): Promise<number> {
+async function writeRows(
+  store: Store,
+  tableOrSql: string,
+  file: FileHandle,
+  metadata: Readonly<Record<string, string>> = {},
+): Promise<number> {
   const writer = new RecordBatchFileWriter();
   const drain = drainInto(file, writer[Symbol.asyncIterator]());
   let rows = 0;
   for await (const chunk of scan(store, selectSql(tableOrSql))) {
-    writer.write(recordBatch(chunk));
+    writer.write(recordBatch(chunk, metadata));
     rows += chunk.rows;
     await drain();
   }
@@ -144,10 +156,13 @@ function checkJson(subject: string, column: ColumnData | undefined): void {
   }
 }
 
-function recordBatch({ rows, columns, types }: ScanChunk): RecordBatch {
+function recordBatch(
+  { rows, columns, types }: ScanChunk,
+  metadata: Readonly<Record<string, string>> = {},
+): RecordBatch {
   const names = Object.keys(columns);
   const fields = names.map((name) => new Field(name, arrowType(columns[name]!, types[name]!), true));
   const children = names.map((name, k) => arrowData(columns[name]!, fields[k]!.type, 0, rows));
   const data = makeData({ type: new Struct(fields), length: rows, nullCount: 0, children });
-  return new RecordBatch(new Schema(fields), data);
+  return new RecordBatch(new Schema(fields, new Map(Object.entries(metadata))), data);
 }

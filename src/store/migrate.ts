@@ -7,8 +7,15 @@ import { STORE_VERSION, TABLES } from './tables.ts';
 /** SQL that takes a store from the version it is listed under to the next. */
 export type MigrationSteps = Readonly<Record<number, readonly string[]>>;
 
-/** 2 keeps token sequences in pieces. */
-export const MIGRATIONS: MigrationSteps = { 1: (['segments', 'scores'] as const).flatMap(cutTable) };
+/** 2 keeps token sequences in pieces; 3 says where turn values come from, which those of version 2 do not know. */
+export const MIGRATIONS: MigrationSteps = {
+  1: (['segments', 'scores'] as const).flatMap(cutTable),
+  2: [
+    'ALTER TABLE turn_values ADD COLUMN advantage_se DOUBLE',
+    'ALTER TABLE turn_values ADD COLUMN mark VARCHAR',
+    tableSql('critics'),
+  ],
+};
 
 /** Cuts the sequences of a table, whose rows keep their order. */
 function cutTable(table: 'segments' | 'scores'): string[] {

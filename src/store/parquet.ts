@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { failure } from '../schema/error.ts';
-import { quoted } from './create-tables.ts';
+import { quoted, sqlText } from './create-tables.ts';
 import { engineFailure } from './engine-failure.ts';
 import { patternOf, targetOf } from './literal-path.ts';
 import { ENGINE_ROWS } from './memory-limit.ts';
@@ -23,6 +23,8 @@ export interface ParquetOptions {
    * refused. One file always gives way, unless this is false.
    */
   readonly replace?: boolean | undefined;
+  /** Named texts for the metadata of each file. */
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
 /** What a folder of shards holds, and nothing else. */
@@ -38,11 +40,13 @@ export async function exportParquet(
   path: string,
   options: ParquetOptions = {},
 ): Promise<{ readonly rows: number }> {
-  const { shards, replace } = options;
+  const { shards, replace, metadata = {} } = options;
+  const named = Object.entries(metadata).map(([name, text]) => `${quoted(name)}: ${sqlText(text)}`);
+  const about = named.length > 0 ? `KV_METADATA {${named.join(', ')}}, ` : '';
   const sql = shards === undefined ? selectSql(tableOrSql) : shardedSql(tableOrSql, shards);
   if (shards !== undefined && replace !== true) requireEmpty(path);
   const copy = async (group: number, part: string, more: string) => {
-    const write = `COPY (${sql}) TO ${targetOf(part)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${group}, ${more})`;
+    const write = `COPY (${sql}) TO ${targetOf(part)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${group}, ${about}${more})`;
     const [row] = group > ENGINE_ROWS ? await rowsOf(store, write) : await inOneThread(store, write);
     return { rows: Number(row?.[0]) };
   };

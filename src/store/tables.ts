@@ -26,11 +26,12 @@ export type TableName =
   | 'segments'
   | 'scores'
   | 'turn_values'
+  | 'critics'
   | 'rejects'
   | 'censored';
 
 /** Raised whenever a table changes; a store of another version is migrated or refused by name. */
-export const STORE_VERSION = 2;
+export const STORE_VERSION = 3;
 
 const column = (name: string, type: ColumnType, doc: string): Column => ({ name, type, doc });
 const required = (name: string, type: ColumnType, doc: string): Column => ({
@@ -143,6 +144,22 @@ export const TABLES: Readonly<Record<TableName, readonly Column[]>> = {
     column('advantage', 'DOUBLE', 'Q − V.'),
     column('delta', 'DOUBLE', 'r + V(s′) − V(s).'),
     column('supported', 'BOOLEAN', 'Whether the logs hold turns like this one.'),
+    column('advantage_se', 'DOUBLE', 'Standard error of the advantage; null: none is known.'),
+    column('mark', 'VARCHAR', 'helpful, harmful; null: not marked, by the rule in critics.'),
+  ],
+  critics: [
+    required('critic', 'VARCHAR', 'Name under which turn_values holds its values.'),
+    required('method', 'VARCHAR', 'What was fitted.'),
+    required('config', 'JSON', 'Its configuration.'),
+    column('policies', 'JSON', 'Only episodes of these; null: of any.'),
+    required('sources', 'JSON', '[{path, sha256, episodes}] of the episodes it was fitted on.'),
+    required('episodes', 'BIGINT', 'Episodes it was fitted on.'),
+    required('turns', 'BIGINT', 'Their turns, each with a row in turn_values.'),
+    required('names', 'VARCHAR', 'Fingerprint of the names of the episodes.'),
+    required('contents', 'VARCHAR', 'Fingerprint of what the episodes hold.'),
+    required('fitted_at', 'TIMESTAMP', 'When it was kept, UTC.'),
+    required('quality', 'JSON', 'Held-out errors and the codes of its warnings.'),
+    required('mark_rule', 'VARCHAR', 'How its turns are marked.'),
   ],
   rejects: [
     required('source', 'INTEGER', 'The file it came from.'),

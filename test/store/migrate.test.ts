@@ -13,18 +13,23 @@ import { loadTrajectories } from '../../src/trajectories/load.ts';
 const folder = mkdtempSync(join(tmpdir(), 'turnwise-migrate-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+/** As versions 1 and 2 had it. */
+const TURN_VALUES_2 = `CREATE TABLE turn_values (critic VARCHAR NOT NULL, episode BIGINT NOT NULL,
+  turn INTEGER NOT NULL, q DOUBLE, v DOUBLE, advantage DOUBLE, delta DOUBLE, supported BOOLEAN)`;
+
 /** A store as version 1 wrote it: three episodes with segments of 2,500, 0 and 3 tokens, and a score of the first. */
 async function storeOfVersion1(path: string): Promise<void> {
   const instance = await DuckDBInstance.create(path);
   const connection = await instance.connect();
   const run = (sql: string) => connection.run(sql);
-  for (const table of ['sources', 'episodes', 'turns', 'turn_values', 'rejects', 'censored'] as const)
+  for (const table of ['sources', 'episodes', 'turns', 'rejects', 'censored'] as const)
     await run(tableSql(table));
   await run(`CREATE TABLE segments (episode BIGINT NOT NULL, segment INTEGER NOT NULL, token_ids INTEGER[] NOT NULL,
     action_mask BOOLEAN[] NOT NULL, behaviour_logprobs FLOAT[], versions INTEGER[], token_turn INTEGER[])`);
   await run(`CREATE TABLE scores (policy VARCHAR NOT NULL, source INTEGER NOT NULL, trained_on JSON NOT NULL,
     episode BIGINT NOT NULL, turn INTEGER, segment INTEGER, logprob DOUBLE, log_propensity DOUBLE, logprobs FLOAT[],
     logprob_kind VARCHAR)`);
+  await run(TURN_VALUES_2);
   await run('CREATE TABLE meta (key VARCHAR NOT NULL, value VARCHAR NOT NULL)');
   await run("INSERT INTO meta VALUES ('turnwise_store_version', '1')");
   await run(
@@ -79,7 +84,7 @@ test('a store of version 1 keeps everything, its sequences cut into pieces', asy
     expect([...tokens!.tokenOffsets]).toEqual([0, 2500, 2500, 2503]);
     expect([...tokens!.tokenIds.subarray(0, 2500)]).toEqual(Array.from({ length: 2500 }, (_, k) => k));
     const [version] = await queryRows(store, "SELECT value FROM meta WHERE key = 'turnwise_store_version'");
-    expect(version).toEqual({ value: '2' });
+    expect(version).toEqual({ value: '3' });
     const codes = (await check(store)).findings.map((f) => f.code);
     expect(codes).not.toContain('token-lengths');
   } finally {

@@ -67,6 +67,7 @@ test('a store is made, opened, exported and read back where it was named', async
     'segments',
     'scores',
     'turn_values',
+    'critics',
     'rejects',
     'censored',
   ])

@@ -172,7 +172,7 @@ describe('what cannot be opened is refused by name', () => {
   });
   test('a newer version, and an older one without a migration', async () => {
     for (const [version, message] of [
-      [STORE_VERSION + 1, /newer Turnwise, got store version 3, expected at most 2/],
+      [STORE_VERSION + 1, /newer Turnwise, got store version 4, expected at most 3/],
       [0, /older Turnwise, and no migration is known, got store version 0.*Ingest the logs again/],
     ] as const) {
       rmSync(path, { force: true });
