@@ -3,7 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from 'duckdb';
 import { afterAll, expect, test } from 'vitest';
+import { runCritic } from '../../src/critic/credit.ts';
+import { saveTurnValues } from '../../src/critic/save-values.ts';
+import { turnValues } from '../../src/critic/turn-values.ts';
 import { check } from '../../src/inspect/check.ts';
+import { describe } from '../../src/inspect/describe.ts';
 import { tableSql } from '../../src/store/create-tables.ts';
 import { queryRows } from '../../src/store/query.ts';
 import { openStore } from '../../src/store/store.ts';
@@ -87,6 +91,75 @@ test('a store of version 1 keeps everything, its sequences cut into pieces', asy
     expect(version).toEqual({ value: '3' });
     const codes = (await check(store)).findings.map((f) => f.code);
     expect(codes).not.toContain('token-lengths');
+  } finally {
+    store.close();
+  }
+});
+
+/** The schema of version 2, written out. */
+const VERSION_2 = [
+  `CREATE TABLE sources (source INTEGER NOT NULL, path VARCHAR NOT NULL, sha256 VARCHAR NOT NULL, content_sha256 VARCHAR,
+    format VARCHAR NOT NULL, bytes BIGINT NOT NULL, episodes INTEGER NOT NULL, turns BIGINT NOT NULL,
+    rejects INTEGER NOT NULL, ingested_at TIMESTAMP NOT NULL)`,
+  `CREATE TABLE episodes (episode BIGINT NOT NULL, episode_id VARCHAR NOT NULL, source INTEGER NOT NULL, task_id VARCHAR,
+    trial INTEGER, policy VARCHAR, version_start VARCHAR, version_end VARCHAR, ending VARCHAR NOT NULL,
+    ending_assumed BOOLEAN, reward DOUBLE, rewards JSON, n_turns INTEGER NOT NULL, started_at TIMESTAMP,
+    ended_at TIMESTAMP, cost DOUBLE, meta JSON, fenced JSON)`,
+  `CREATE TABLE turns (episode BIGINT NOT NULL, turn INTEGER NOT NULL, segment INTEGER, observation VARCHAR,
+    action VARCHAR, tool_calls JSON, tool_errors INTEGER, reward DOUBLE, process_reward DOUBLE, behaviour_logprob DOUBLE,
+    behaviour_log_propensity DOUBLE, n_action_tokens INTEGER, version VARCHAR, temperature DOUBLE, top_p DOUBLE,
+    top_k INTEGER, logprob_kind VARCHAR, action_class VARCHAR, features DOUBLE[])`,
+  `CREATE TABLE segments (episode BIGINT NOT NULL, segment INTEGER NOT NULL, token_ids INTEGER[] NOT NULL,
+    action_mask BOOLEAN[] NOT NULL, behaviour_logprobs FLOAT[], versions INTEGER[], token_turn INTEGER[], piece INTEGER NOT NULL)`,
+  `CREATE TABLE scores (policy VARCHAR NOT NULL, source INTEGER NOT NULL, trained_on JSON NOT NULL, episode BIGINT NOT NULL,
+    turn INTEGER, segment INTEGER, logprob DOUBLE, log_propensity DOUBLE, logprobs FLOAT[], logprob_kind VARCHAR, piece INTEGER)`,
+  TURN_VALUES_2,
+  'CREATE TABLE rejects (source INTEGER NOT NULL, line BIGINT, byte_offset BIGINT, reason VARCHAR NOT NULL, excerpt VARCHAR)',
+  'CREATE TABLE censored (episode_id VARCHAR NOT NULL, task_id VARCHAR, lag INTEGER, reason VARCHAR NOT NULL)',
+  'CREATE TABLE meta (key VARCHAR NOT NULL, value VARCHAR NOT NULL)',
+  "INSERT INTO meta VALUES ('turnwise_store_version', '2')",
+  "INSERT INTO sources VALUES (0, 'log.jsonl', 'aa', 'bb', 'canonical', 1, 40, 40, 0, TIMESTAMP '2026-01-01')",
+  `INSERT INTO episodes (episode, episode_id, source, task_id, ending, n_turns, reward)
+    SELECT i, 'e' || i, 0, 't' || i % 10, 'terminated', 1, i // 10 % 2 FROM range(40) t(i)`,
+  "INSERT INTO turns (episode, turn, action) SELECT i, 0, 'a' || i % 3 FROM range(40) t(i)",
+  "INSERT INTO turn_values SELECT 'ridge', i, 0, 0.75, 0.5, 0.25, i / 8, i > 0 FROM range(40) t(i)",
+];
+
+test('a store of version 2 keeps its turn values, named as of unknown origin', async () => {
+  const path = join(folder, 'two.duckdb');
+  const instance = await DuckDBInstance.create(path);
+  const connection = await instance.connect();
+  for (const sql of VERSION_2) await connection.run(sql);
+  connection.closeSync();
+  instance.closeSync();
+
+  const store = await openStore(path, { mode: 'write' });
+  try {
+    for (const [table, columns] of Object.entries(TABLES)) {
+      const found = await queryRows(store, `SELECT column_name, column_type FROM (DESCRIBE ${table})`);
+      expect(found.map((c) => [c.column_name, c.column_type])).toEqual(columns.map((c) => [c.name, c.type]));
+    }
+    const description = await describe(store);
+    const reason =
+      'of unknown origin: kept by an older Turnwise, or imported without table "critics"; the store does not say on which episodes it was fitted';
+    const message = `critic "ridge": ${reason}; run turnwise credit --save-as ridge again`;
+    expect(description.critics).toEqual([
+      {
+        ...{ critic: 'ridge', values: 40, state: 'unknown', reason },
+        ...{ fix: 'run turnwise credit --save-as ridge again', method: null, config: null, policies: null },
+        ...{ sources: null, episodes: null, turns: null, fittedAt: null, quality: null, markRule: null },
+      },
+    ]);
+    expect(description.warnings).toContainEqual({ code: 'critic-of-unknown-origin', message });
+    await expect(turnValues(store, 'ridge')).rejects.toThrow(message);
+    const old = await turnValues(store, 'ridge', { stale: 'warn' });
+    expect([...old.delta]).toEqual(Array.from({ length: 40 }, (_, i) => i / 8));
+    expect([...old.advantageSe]).toEqual(new Array(40).fill(Number.NaN));
+    expect([old.q[0], old.v[0], old.advantage[0]]).toEqual([0.75, 0.5, 0.25]);
+    expect([old.supported[0], old.supported[1], old.mark[0]]).toEqual([0, 1, null]);
+
+    await saveTurnValues(store, await runCritic(store, { critic: { placebos: 1 } }));
+    expect((await turnValues(store, 'ridge')).critic).toMatchObject({ state: 'current', episodes: 40 });
   } finally {
     store.close();
   }
