@@ -1,7 +1,7 @@
 import { appendBatch } from '../store/append.ts';
 import type { Store } from '../store/store.ts';
 import { transaction } from '../store/transaction.ts';
-import { fittedSources } from '../trajectories/fitted-on.ts';
+import { type FittedSource, fittedSources } from '../trajectories/fitted-on.ts';
 import type { CreditRun } from './credit.ts';
 import { type Mark, turnMarkNote, turnMarks } from './marks.ts';
 
@@ -20,10 +20,11 @@ export async function saveTurnValues(
   const { t, fit } = run;
   // In the order of the columns, which is that of the store.
   const rows = fit.rows.rows.slice().sort();
+  const sources = await fittedSources(store, run.on.policies);
   await transaction(store, async () => {
     await store.connection.run('DELETE FROM turn_values WHERE critic = $1', [label]);
     await store.connection.run('DELETE FROM critics WHERE critic = $1', [label]);
-    await saveCritic(store, run, label);
+    await saveCritic(store, run, label, sources);
     for (let from = 0; from < rows.length; from += BATCH) {
       const part = rows.subarray(from, from + BATCH);
       const episode = Float64Array.from(
@@ -67,7 +68,12 @@ function marksOf({ fit }: CreditRun, part: Int32Array): Mark[] {
 }
 
 /** What was fitted, how and on what. */
-async function saveCritic(store: Store, { fit, on, ngrams }: CreditRun, label: string): Promise<void> {
+async function saveCritic(
+  store: Store,
+  { fit, on, ngrams }: CreditRun,
+  label: string,
+  sources: readonly FittedSource[],
+): Promise<void> {
   const { report } = fit;
   const { heldOut, constant, placebo } = report;
   const quality = {
@@ -92,7 +98,7 @@ async function saveCritic(store: Store, { fit, on, ngrams }: CreditRun, label: s
       method: one(report.critic.method),
       config: one(JSON.stringify({ ...report.config, name: label, ngrams: ngrams ?? 'default' })),
       policies: one(on.policies === null ? null : JSON.stringify(on.policies)),
-      sources: one(JSON.stringify(await fittedSources(store, on.policies))),
+      sources: one(JSON.stringify(sources)),
       episodes: { kind: 'i64', values: Float64Array.of(on.episodes) },
       turns: { kind: 'i64', values: Float64Array.of(on.turns) },
       names: one(on.names),

@@ -66,7 +66,7 @@ function changed(row: Row, critic: SavedCritic, now: FittedOn | undefined): stri
   const of = policies === null ? '' : ` of ${policies.join(', ')}`;
   const fitted = `fitted on ${count(episodes)} finished episodes${of}`;
   if (now.episodes !== episodes) return `${fitted}, the store now holds ${count(now.episodes)}`;
-  if (now.names !== row.names) return `${fitted}, the store now holds as many, but others`;
+  if (now.names !== row.names) return `${fitted}, the store now holds as many, under other names`;
   if (now.contents !== row.contents)
     return `${fitted}, whose rewards, tasks or turns have changed since in the store`;
   return null;

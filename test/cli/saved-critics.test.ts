@@ -139,7 +139,7 @@ test('values beside episodes that are not theirs are stale, whatever their numbe
   expect(await read('mixed.duckdb', savedCritics)).toMatchObject([
     {
       state: 'stale',
-      reason: 'fitted on 120 finished episodes, the store now holds as many, but others',
+      reason: 'fitted on 120 finished episodes, the store now holds as many, under other names',
     },
   ]);
 });

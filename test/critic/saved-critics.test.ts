@@ -13,6 +13,7 @@ import { SavedCritic } from '../../src/schema/saved-critic.ts';
 import { simulateToolAgent } from '../../src/simulate/tool-agent.ts';
 import { queryRows } from '../../src/store/query.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
+import { loadTrajectories } from '../../src/trajectories/load.ts';
 import { plant } from '../helpers/store.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'turnwise-saved-'));
@@ -126,7 +127,12 @@ test('stale once episodes are added, current after the same file again and after
   await save('ridge');
   await ingest(store, [first]);
   expect(await states()).toEqual([['ridge', 'current']]);
-  await turnValues(store, 'ridge');
+  const kept = await turnValues(store, 'ridge');
+  const t = await loadTrajectories(store);
+  expect([...kept.turn]).toEqual([...t.turns.turn]);
+  expect([...kept.episode]).toEqual(
+    Array.from(t.index).flatMap((e) => new Array(t.episodeOffsets[e + 1]! - t.episodeOffsets[e]!).fill(e)),
+  );
 
   // Of what is not finished the critic takes nothing.
   await add([{ ...WORLD[120]!, episode_id: 'cut', ending: 'truncated' }]);
@@ -178,7 +184,7 @@ test('stale once rewards are joined to episodes that were fitted with others, or
     "UPDATE episodes SET reward = 1 WHERE episode = 7; UPDATE episodes SET episode_id = 'z' WHERE episode = 7",
   );
   expect(await messages()).toEqual([
-    'critic "ridge": fitted on 200 finished episodes, the store now holds as many, but others; run turnwise credit --save-as ridge again',
+    'critic "ridge": fitted on 200 finished episodes, the store now holds as many, under other names; run turnwise credit --save-as ridge again',
   ]);
 });
 

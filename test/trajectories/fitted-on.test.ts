@@ -118,6 +118,7 @@ test.each([
     'an observation, moved into the action',
     'UPDATE turns SET action = observation, observation = action WHERE episode = 0 AND turn = 0',
   ],
+  ['turns, changed places', 'UPDATE turns SET turn = 1 - turn WHERE episode = 0'],
   ['features', 'UPDATE turns SET features = [0, 0.25] WHERE episode = 0 AND turn = 0'],
   ['tool calls', `UPDATE turns SET tool_calls = '[{"name":"f"}]' WHERE episode = 0 AND turn = 0`],
   ['tool errors', 'UPDATE turns SET tool_errors = 3 WHERE episode = 0 AND turn = 0'],
