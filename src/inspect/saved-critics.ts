@@ -63,7 +63,7 @@ function changed(row: Row, critic: SavedCritic, now: FittedOn | undefined): stri
     return 'of unknown origin: kept by an older Turnwise, or imported without table "critics"; the store does not say on which episodes it was fitted';
   const { episodes, turns, values, policies } = critic;
   if (values !== turns) return `holds ${count(values)} of its ${count(turns)} turn values`;
-  const of = policies === null ? '' : ` of ${policies.join(', ')}`;
+  const of = policies === null ? '' : ` of ${policies.map(word).join(', ')}`;
   const fitted = `fitted on ${count(episodes)} finished episodes${of}`;
   if (now.episodes !== episodes) return `${fitted}, the store now holds ${count(now.episodes)}`;
   if (now.names !== row.names) return `${fitted}, the store now holds as many, under other names`;
@@ -72,8 +72,11 @@ function changed(row: Row, critic: SavedCritic, now: FittedOn | undefined): stri
   return null;
 }
 
+/** As a shell takes it: what is in a name is a name. */
+const word = (text: string): string =>
+  /^[\w.:/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+
 function command({ critic, policies }: SavedCritic): string {
-  const word = (text: string): string => (/^[\w.:/-]+$/.test(text) ? text : JSON.stringify(text));
   const of = (policies ?? []).map((policy) => ` --policy ${word(policy)}`).join('');
   return `turnwise credit --save-as ${word(critic)}${of}`;
 }
@@ -84,6 +87,6 @@ export function staleWarnings(critics: readonly SavedCritic[]): Warning[] {
     .filter((c) => c.state !== 'current')
     .map((c) => ({
       code: c.state === 'stale' ? 'stale-critic' : 'critic-of-unknown-origin',
-      message: `critic "${c.critic}": ${c.reason}; ${c.fix}`,
+      message: `critic ${JSON.stringify(c.critic)}: ${c.reason}; ${c.fix}`.replaceAll('\n', '\\n'),
     }));
 }

@@ -201,7 +201,7 @@ test('several critics, each of its own policies; one whose values are lost in pa
   await add(named('new', 160, 200));
   expect(await messages()).toEqual([
     'critic "all": fitted on 160 finished episodes, the store now holds 200; run turnwise credit --save-as all again',
-    'critic "my critic": fitted on 80 finished episodes of new, the store now holds 120; run turnwise credit --save-as "my critic" --policy new again',
+    'critic "my critic": fitted on 80 finished episodes of new, the store now holds 120; run turnwise credit --save-as \'my critic\' --policy new again',
   ]);
   await save('all');
   const { critic: old } = await turnValues(store, 'old');
@@ -245,3 +245,12 @@ test.each(['critics', 'turn_values'])(
     expect(await states()).toEqual([['ridge', 'current']]);
   },
 );
+
+test('a name that a shell or a terminal would read otherwise stays one name on one line', async () => {
+  await add(WORLD.slice(0, 120));
+  await save("$(date) 'x'\nwarning: none");
+  await add(WORLD.slice(120));
+  expect(await messages()).toEqual([
+    `critic "$(date) 'x'\\nwarning: none": fitted on 120 finished episodes, the store now holds 200; run turnwise credit --save-as '$(date) '\\''x'\\''\\nwarning: none' again`,
+  ]);
+});
