@@ -11,6 +11,12 @@ import { TABLES } from '../../src/store/tables.ts';
 import { openSafetensors } from '../../src/tensor/safetensors.ts';
 import type { Answer, Request } from './sums.ts';
 
+/** Without the time at which a source was read or a critic kept, and without where it lies. */
+const SAME: Readonly<Record<string, string>> = {
+  sources: '(SELECT * EXCLUDE (ingested_at, path) FROM sources)',
+  critics: '(SELECT * EXCLUDE (fitted_at, sources) FROM critics)',
+};
+
 for await (const line of createInterface({ input: process.stdin })) {
   const answer = await answered(JSON.parse(line) as Request);
   process.stdout.write(`${JSON.stringify(answer)}\n`);
@@ -48,14 +54,13 @@ async function storeSums(path: string): Promise<Answer> {
   }
 }
 
-/** Rows and a sum of their hashes, for each table; the time at which a source was read is left out. */
+/** Rows and a sum of their hashes, for each table. */
 async function sumsOf(store: Store): Promise<string> {
   const sums: string[] = [];
   for (const table of Object.keys(TABLES)) {
-    const rows = table === 'sources' ? '(SELECT * EXCLUDE (ingested_at, path) FROM sources)' : table;
     const [row] = await queryRows(
       store,
-      `SELECT count(*) AS n, coalesce(sum(hash(t)::HUGEINT), 0)::VARCHAR AS s FROM ${rows} t`,
+      `SELECT count(*) AS n, coalesce(sum(hash(t)::HUGEINT), 0)::VARCHAR AS s FROM ${SAME[table] ?? table} t`,
     );
     sums.push(`${table} ${row!.n} ${row!.s}`);
   }
