@@ -1,19 +1,18 @@
 import type { Audit, Stage } from '../schema/audit.ts';
 import type { Estimate } from '../schema/estimate.ts';
 import type { Report } from '../schema/report.ts';
+import { verdictMark } from './decision-section.ts';
 import { warningsList } from './describe-section.ts';
-import { escapeHtml } from './escape.ts';
-import { type IntervalRow, intervals, lines } from './figures.ts';
-import { formatCount, formatInterval, formatNumber, formatShare } from './format.ts';
-import { HEADLINE, headline } from './headline.ts';
-import { figure, type Html, heading, html, list, paragraph, table } from './page.ts';
+import { lines } from './figures.ts';
+import { formatCount, formatNumber, formatShare } from './format.ts';
+import { details, figure, type Html, heading, html, list, paragraph, table } from './page.ts';
+import { shown, shownInterval } from './shown-number.ts';
 
 type Target = Report['targets'][number];
 
-/** All targets side by side, then each with its reasons and stages. */
+/** How far the logs cover each target: reasons in the open, coverage by turn and estimators folded. */
 export function auditSection(targets: readonly Target[]): Html[] {
   if (targets.length === 0) return [];
-  const behaviour = targets.find((t) => t.audit.evaluation)?.audit.evaluation?.behaviour ?? null;
   const stages = targets.flatMap((t) =>
     t.audit.stages.map((s) => ({
       series: t.audit.target,
@@ -21,46 +20,8 @@ export function auditSection(targets: readonly Target[]): Html[] {
       y: s.essCarried / (t.audit.stages[0]?.alive ?? 1),
     })),
   );
-  const known = targets.some((t) => t.exact !== null);
   return [
-    heading(2, 'Would a candidate policy do better', 'audit'),
-    table(
-      ['policy', 'verdict', 'estimate', 'interval, or bounds', 'ESS', ...(known ? ['exact value'] : [])],
-      targets.map((t) => {
-        const e = headline(t.audit);
-        return [
-          t.audit.target,
-          verdict(t.audit.verdict),
-          t.audit.verdict === 'refused' ? '–' : formatNumber(e?.value),
-          span(t.audit),
-          formatNumber(t.audit.weights?.ess, 1),
-          ...(known ? [formatNumber(t.exact)] : []),
-        ];
-      }),
-      ['estimate', 'interval, or bounds', 'ESS', 'exact value'],
-    ),
-    ...(behaviour
-      ? [
-          paragraph(
-            `The logging policy itself: ${formatNumber(behaviour.value)}${behaviour.interval ? `, ${formatInterval(behaviour.interval)}` : ''}. ` +
-              `Estimates are ${HEADLINE}; every estimator stands below.`,
-            'note',
-          ),
-        ]
-      : []),
-    ...(targets.some((t) => row(t) !== null)
-      ? [
-          figure(
-            intervals(
-              targets.map(row).filter((r): r is IntervalRow => r !== null),
-              'value',
-              behaviour?.value != null ? { value: behaviour.value, label: 'logging policy' } : undefined,
-            ),
-            'Solid: interval. Dashed: bounds, where an interval would claim too much. Dotted line: the logging policy.' +
-              (known ? ' Crosses: exact values.' : ''),
-          ),
-        ]
-      : []),
+    heading(2, 'How far the logs cover the candidates', 'coverage'),
     ...(stages.length > 0
       ? [
           figure(
@@ -69,7 +30,7 @@ export function auditSection(targets: readonly Target[]): Html[] {
           ),
         ]
       : []),
-    ...targets.flatMap((t) => one(t.audit)),
+    ...targets.flatMap((t, i) => one(t.audit, `targets/${i}/audit`)),
   ];
 }
 
@@ -95,19 +56,19 @@ const STAGE_LEGEND =
 /** The averages among the living stand last and grey: they answer another question when lengths differ. */
 const aside = (estimator: string): boolean => / alive/.test(estimator);
 
-function one(a: Audit): Html[] {
+function one(a: Audit, at: string): Html[] {
   const all = a.evaluation?.estimates ?? [];
   const estimates = [...all.filter((e) => !aside(e.estimator)), ...all.filter((e) => aside(e.estimator))];
   return [
     heading(3, `Policy ${a.target}`),
     html(
-      `<p>Verdict: ${verdict(a.verdict).html}${a.usableHorizon === null ? '' : `; usable up to ${a.usableHorizon} turns`}.</p>`,
+      `<p>Verdict: ${verdictMark(a.verdict).html}${a.usableHorizon === null ? '' : `; usable up to ${a.usableHorizon} turns`}.</p>`,
     ),
     list(a.reasons.map((r) => r.message)),
     ...(a.next.length > 0 ? [paragraph('What to collect next:'), list(a.next)] : []),
     ...warningsList(a.warnings),
     ...(a.stages.length > 0
-      ? [
+      ? details('Coverage by turn, and the weights', [
           table(
             Object.keys(STAGE),
             a.stages.map((stage) => Object.values(STAGE).map((cell) => cell(stage))),
@@ -115,30 +76,23 @@ function one(a: Audit): Html[] {
             { wide: true },
           ),
           paragraph(STAGE_LEGEND, 'note'),
-        ]
-      : []),
-    ...(a.weights
-      ? [
-          paragraph(
-            `Final weights: ESS ${formatNumber(a.weights.ess, 1)} (${formatShare(a.weights.essShare)}), by task ${formatNumber(a.weights.essByTask, 1)}; ` +
-              `largest share ${formatShare(a.weights.largestShare)}, top 1 % ${formatShare(a.weights.topPercentShare)}; ` +
-              `k̂ ${a.weights.kHat === null ? `not computed (${a.weights.kHatReason})` : formatNumber(a.weights.kHat, 2)}; ` +
-              `unsupported mass ${a.unsupported?.mass == null ? `unknown (${a.unsupported?.reason ?? 'not looked at'})` : formatNumber(a.unsupported.mass)}.`,
-            'note',
-          ),
-        ]
+          ...(a.weights ? [weightsLine(a.weights, a.unsupported)] : []),
+        ])
       : []),
     ...(a.evaluation && a.verdict !== 'refused'
-      ? [
+      ? details('Every estimator', [
           table(
             ['estimator', 'value', 'SE', 'interval', 'convention'],
-            estimates.map((e) => [
-              e.estimator,
-              formatNumber(e.value),
-              formatNumber(e.se),
-              formatInterval(e.interval),
-              e.convention,
-            ]),
+            estimates.map((e) => {
+              const of = `${at}/evaluation/estimates/${all.indexOf(e)}`;
+              return [
+                e.estimator,
+                shown(`${of}/value`, e.value),
+                shown(`${of}/se`, e.se),
+                shownInterval(`${of}/interval`, e.interval),
+                e.convention,
+              ];
+            }),
             ['value', 'SE', 'interval'],
             { grey: (i) => aside(estimates[i]!.estimator) },
           ),
@@ -152,10 +106,20 @@ function one(a: Audit): Html[] {
                 ),
               ]
             : []),
-        ]
+        ])
       : []),
   ];
 }
+
+/** The weights of whole episodes, in a line. */
+const weightsLine = (w: NonNullable<Audit['weights']>, unsupported: Audit['unsupported']): Html =>
+  paragraph(
+    `Final weights: ESS ${formatNumber(w.ess, 1)} (${formatShare(w.essShare)}), by task ${formatNumber(w.essByTask, 1)}; ` +
+      `largest share ${formatShare(w.largestShare)}, top 1 % ${formatShare(w.topPercentShare)}; ` +
+      `k̂ ${w.kHat === null ? `not computed (${w.kHatReason})` : formatNumber(w.kHat, 2)}; ` +
+      `unsupported mass ${unsupported?.mass == null ? `unknown (${unsupported?.reason ?? 'not looked at'})` : formatNumber(unsupported.mass)}.`,
+    'note',
+  );
 
 /** A doubly robust value says what it is made of: a model that does all the work is no cross-check. */
 function doublyRobustParts(estimates: readonly Estimate[]): Html[] {
@@ -173,29 +137,4 @@ function doublyRobustParts(estimates: readonly Estimate[]): Html[] {
     ),
     paragraph('What the doubly robust values are made of.', 'note'),
   ];
-}
-
-const verdict = (v: Audit['verdict']): Html => html(`<span class="${v}">${escapeHtml(v)}</span>`);
-
-/** The interval where there is one, else the bounds, else a dash. */
-function span(a: Audit): string {
-  const interval = headline(a)?.interval;
-  if (a.verdict !== 'refused' && interval) return formatInterval(interval);
-  const bounds = a.evaluation?.bounds;
-  return bounds ? `${formatInterval(bounds)} (bounds)` : '–';
-}
-
-function row(t: Target): IntervalRow | null {
-  const e = headline(t.audit);
-  const refused = t.audit.verdict === 'refused';
-  const ends = refused ? t.audit.evaluation?.bounds : e?.interval;
-  if (!ends && (refused || e?.value == null)) return null;
-  return {
-    label: t.audit.target,
-    value: refused ? null : (e?.value ?? null),
-    lo: ends?.lo ?? null,
-    hi: ends?.hi ?? null,
-    kind: refused ? 'bounds' : 'interval',
-    exact: t.exact,
-  };
 }

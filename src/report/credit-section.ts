@@ -4,15 +4,23 @@ import { warningsList } from './describe-section.ts';
 import { type EpisodeExample, exampleEpisodes } from './episode-section.ts';
 import { calibration, stageMeans } from './figures.ts';
 import { formatCount, formatNumber, formatShare, formatSigned, gainWords } from './format.ts';
-import { figure, type Html, heading, paragraph, table } from './page.ts';
+import { details, figure, type Html, heading, paragraph, table } from './page.ts';
 
 /** Which turn helped and which hurt, and how far the critic is to be believed. */
 export function creditSection(c: CriticReport, examples: readonly EpisodeExample[]): Html[] {
   return [
-    heading(2, 'Which turn helped, which hurt', 'credit'),
+    heading(2, 'Which turns matter, and why', 'credit'),
     paragraph(`${c.label.causal[0]!.toUpperCase()}${c.label.causal.slice(1)}.`, 'lead'),
     paragraph(`${c.estimand}. ${c.convention}.`, 'note'),
     ...warningsList(c.warnings),
+    ...byAction(c),
+    ...exampleEpisodes(c, examples),
+    ...details('How far the critic is to be believed', believed(c)),
+  ];
+}
+
+function believed(c: CriticReport): Html[] {
+  return [
     ...heldOut(c),
     ...byTurn(c),
     figure(
@@ -23,8 +31,6 @@ export function creditSection(c: CriticReport, examples: readonly EpisodeExample
           : ''
       }`,
     ),
-    ...byAction(c),
-    ...exampleEpisodes(c, examples),
   ];
 }
 

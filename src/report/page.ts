@@ -34,28 +34,43 @@ export function table(
   const cells = (tag: 'th' | 'td', row: readonly (string | Html)[], grey = false) =>
     `<tr${grey ? ' class="grey"' : ''}>${row.map((cell, i) => `<${tag}${right[i]}>${render(cell)}</${tag}>`).join('')}</tr>`;
   return html(
-    `<div class="scroll"><table${look.wide ? ' class="wide"' : ''}><thead>${cells('th', head)}</thead><tbody>${rows
+    `<div class="scroll" tabindex="0" role="group" aria-label="${escapeHtml(`Table: ${head.filter(Boolean).join(', ')}`)}"><table${look.wide ? ' class="wide"' : ''}><thead>${cells('th', head)}</thead><tbody>${rows
       .map((row, i) => cells('td', row, look.grey?.(i)))
       .join('')}</tbody></table></div>`,
   );
 }
 
-/** A figure with its caption; what the figure rests on belongs in the caption. */
-export const figure = (svg: Html, caption: string): Html =>
-  html(`<figure>${svg.html}<figcaption>${escapeHtml(caption)}</figcaption></figure>`);
+/** A figure with its caption, which is its name to a screen reader too; what the figure rests on belongs in it. */
+export const figure = (svg: Html, caption: string): Html => {
+  const text = escapeHtml(caption);
+  const named = svg.html.replace('role="img"', () => `role="img" aria-label="${text}"`);
+  return html(
+    `<figure><div class="scroll" tabindex="0" role="group" aria-label="Figure">${named}</div><figcaption>${text}</figcaption></figure>`,
+  );
+};
+
+/** Parts folded under a line of their own; open on paper. */
+export const details = (summary: string, parts: readonly Html[]): Html[] => [
+  html(`<details><summary>${escapeHtml(summary)}</summary>${parts.map((p) => p.html).join('\n')}</details>`),
+];
 
 const STYLE = `
-:root{color-scheme:light;--ink:#1b1f24;--soft:#59636e;--line:#d8dee4;--panel:#f6f8fa;--good:#1a7f37;--warn:#9a6700;--bad:#cf222e}
-body{font:15px/1.55 system-ui,-apple-system,"Segoe UI",sans-serif;color:var(--ink);max-width:60rem;margin:2rem auto;padding:0 1.25rem;background:#fff}
-h1{font-size:1.7rem;margin:0 0 .25rem}h2{font-size:1.25rem;margin:2.4rem 0 .6rem;padding-bottom:.25rem;border-bottom:1px solid var(--line)}h3{font-size:1.02rem;margin:1.6rem 0 .4rem}
-p{margin:.5rem 0}.note,figcaption{color:var(--soft);font-size:.87rem}.lead{font-size:1.05rem}
-.scroll{overflow-x:auto}table{border-collapse:collapse;margin:.6rem 0;font-variant-numeric:tabular-nums;font-size:.92rem}
+:root{color-scheme:light dark;--paper:#fff;--ink:#1b1f24;--soft:#59636e;--line:#d8dee4;--panel:#f6f8fa;--good:#1a7f37;--warn:#7d5200;--bad:#b81a26;--fig:#1f6feb;--warm:#a84300;--violet:#7440c4;--link:#0a58ca;--warnpanel:#fff8e5;--badpanel:#fff0f0}
+@media (prefers-color-scheme:dark){:root{--paper:#0f1318;--ink:#e4e8ed;--soft:#a3adb8;--line:#343c46;--panel:#1a2028;--good:#56d364;--warn:#e3b341;--bad:#ff8b84;--fig:#6cb0ff;--warm:#ffa657;--violet:#d2a8ff;--link:#7ab8ff;--warnpanel:#2b2410;--badpanel:#331a1c}}
+*{box-sizing:border-box}
+body{font:15px/1.55 system-ui,-apple-system,"Segoe UI",sans-serif;color:var(--ink);max-width:60rem;margin:2rem auto;padding:0 1.25rem;background:var(--paper);overflow-wrap:anywhere}
+h1{font-size:1.7rem;line-height:1.25;margin:0 0 .25rem}h2{font-size:1.25rem;margin:2.4rem 0 .6rem;padding-bottom:.25rem;border-bottom:1px solid var(--line)}h3{font-size:1.02rem;margin:1.6rem 0 .4rem}
+a{color:var(--link)}p{margin:.5rem 0}.note,figcaption{color:var(--soft);font-size:.87rem}.lead{font-size:1.05rem}
+.scroll{overflow-x:auto;max-width:100%}table{border-collapse:collapse;margin:.6rem 0;font-variant-numeric:tabular-nums;font-size:.92rem;overflow-wrap:break-word}
 th,td{padding:.28rem .7rem;border-bottom:1px solid var(--line);text-align:left;vertical-align:top}th{font-weight:600;background:var(--panel)}.n{text-align:right}td.n{white-space:nowrap}td{overflow-wrap:break-word}.wide{font-size:.8rem;line-height:1.4}.wide th,.wide td{padding:.22rem .42rem}.grey td{color:var(--soft)}.act{display:block;min-width:11rem;overflow-wrap:anywhere}td.k{white-space:nowrap}
-figure{margin:1rem 0}figure svg{max-width:100%;height:auto}
-.supported{color:var(--good);font-weight:600}.weak{color:var(--warn);font-weight:600}.refused{color:var(--bad);font-weight:600}
+figure{margin:1rem 0}figure svg{max-width:100%;height:auto;min-width:22rem;color:var(--ink);background:none}
+.supported{color:var(--good);font-weight:600}.weak{color:var(--warn);font-weight:600}.refused{color:var(--bad);font-weight:600}.supported,.weak,.refused{white-space:nowrap}
 code,.text{font-family:ui-monospace,SFMono-Regular,Menlo,monospace;font-size:.86rem}.text{white-space:pre-wrap;overflow-wrap:anywhere}
-.warning{border-left:3px solid var(--warn);padding:.2rem .7rem;background:#fff8e5}.warning ul{margin:.2rem 0;padding-left:1.2rem}.summary{background:var(--panel);border:1px solid var(--line);border-radius:6px;padding:.3rem 1rem .5rem;margin:1rem 0}.summary ul{margin:.3rem 0;padding-left:1.2rem}.error{border-left:3px solid var(--bad);padding:.2rem .7rem;background:#fff0f0}
-nav a{margin-right:1rem}
+.warning{border-left:3px solid var(--warn);padding:.2rem .7rem;background:var(--warnpanel)}.warning ul{margin:.2rem 0;padding-left:1.2rem}.summary{background:var(--panel);border:1px solid var(--line);border-radius:6px;padding:.3rem 1rem .5rem;margin:1rem 0}.summary ul,.answers{margin:.3rem 0;padding-left:1.2rem}.answers{font-size:1.05rem}.error{border-left:3px solid var(--bad);padding:.2rem .7rem;background:var(--badpanel)}.simulated{font-weight:600;border:1px dashed var(--soft);border-radius:6px;padding:.3rem .8rem}
+details{margin:.7rem 0;border:1px solid var(--line);border-radius:6px;padding:.35rem .8rem}summary{cursor:pointer;font-weight:600}
+nav a{margin-right:1rem;display:inline-block}.said{margin:.1rem 0 .3rem}.said b{font-weight:600}.turns{padding-left:1.4rem}.turns>li{margin:.7rem 0}
+@media (max-width:30rem){body{margin:1rem auto;padding:0 .8rem}.act{min-width:8rem}th,td{padding:.25rem .4rem}table{font-size:.85rem}}
+@media print{:root{color-scheme:light;--paper:#fff;--ink:#000;--soft:#444;--line:#bbb;--panel:#f3f3f3;--good:#14602a;--warn:#6b4600;--bad:#9c1420;--fig:#1f5fc4;--warm:#8f3900;--violet:#5d30a6;--link:#000;--warnpanel:#fff;--badpanel:#fff}body{max-width:none;margin:0;font-size:10.5pt}nav{display:none}.scroll{overflow:visible}td.n{white-space:normal}table,.wide{font-size:8pt}th,td,.wide th,.wide td{padding:.15rem .25rem}.act{min-width:0}figure,tr,li{break-inside:avoid}h2,h3{break-after:avoid}figure svg{min-width:0}details{border:0;padding:0}details::details-content{content-visibility:visible;display:block}details:not([open])>*{display:block}}
 `;
 
 /** One self-contained page: inline style and SVG, no scripts, nothing loaded from anywhere. */
@@ -63,9 +78,9 @@ export function page(title: string, parts: readonly Html[]): string {
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>${escapeHtml(title)}</title><style>${STYLE}</style></head><body>
+<title>${escapeHtml(title)}</title><style>${STYLE}</style></head><body><main>
 <h1>${escapeHtml(title)}</h1>
 ${parts.map((p) => p.html).join('\n')}
-</body></html>
+</main></body></html>
 `;
 }

@@ -2,19 +2,26 @@ import type { Report } from '../schema/report.ts';
 import { auditSection } from './audit-section.ts';
 import { comparisonSections } from './compare-section.ts';
 import { creditSection } from './credit-section.ts';
+import { decisionSection } from './decision-section.ts';
 import { checkSection, describeSection } from './describe-section.ts';
 import { heading, html, page, paragraph } from './page.ts';
 import { refusal, summarySection } from './summary-section.ts';
 
 /** The report as one self-contained HTML page. */
 export function reportPage(report: Report): string {
+  const { targets } = report;
   return page(report.title, [
     html(
-      '<nav><a href="#logs">Logs</a><a href="#check">Trust</a>' +
+      `<nav aria-label="Sections">${targets.length > 0 ? '<a href="#audit">Candidates</a>' : ''}` +
+        '<a href="#logs">Logs</a><a href="#check">Trust</a>' +
         `${report.comparisons.length > 0 ? '<a href="#compare">Policies</a>' : ''}` +
-        '<a href="#credit">Credit</a>' +
-        `${report.targets.length > 0 ? '<a href="#audit">Candidates</a>' : ''}</nav>`,
+        '<a href="#credit">Turns</a>' +
+        `${targets.length > 0 ? '<a href="#coverage">Coverage</a>' : ''}</nav>`,
     ),
+    ...(targets.some((t) => t.exact !== null)
+      ? [paragraph('Simulated data: the exact values of its policies are known and shown.', 'simulated')]
+      : []),
+    ...decisionSection(targets),
     summarySection(report),
     ...describeSection(report.description),
     ...checkSection(report.check),
@@ -22,9 +29,9 @@ export function reportPage(report: Report): string {
     ...(report.credit
       ? creditSection(report.credit, report.examples)
       : [
-          heading(2, 'Which turn helped, which hurt', 'credit'),
+          heading(2, 'Which turns matter, and why', 'credit'),
           paragraph(refusal(report.creditRefused), 'warning'),
         ]),
-    ...auditSection(report.targets),
+    ...auditSection(targets),
   ]);
 }

@@ -2,24 +2,39 @@ import { actionMark, isLoud } from '../critic/marks.ts';
 import { NO_SPREAD } from '../math/no-spread.ts';
 import type { CriticReport } from '../schema/credit.ts';
 import type { Report } from '../schema/report.ts';
-import { counted, formatInterval, formatNumber, formatShare } from './format.ts';
-import { headline } from './headline.ts';
+import { counted, formatCount, formatNumber, formatShare } from './format.ts';
 import { type Html, html, list } from './page.ts';
+import { shown, shownInterval, words } from './shown-number.ts';
 
 /** The answers in a few lines, before anything else. */
 export function summarySection(report: Report): Html {
-  const lines = [logs(report), trust(report), critic(report), ...report.targets.map(candidate)];
+  const lines = [logs(report), ...named(report), trust(report), critic(report)];
   return html(`<div class="summary">${list(lines).html}</div>`);
 }
 
-function logs({ description: d }: Report): string {
-  const what = `${counted(d.episodes, 'episode')} of ${counted(d.tasks, 'task')}, ${counted(d.turns, 'turn')}`;
+/** The policies that the logs name. */
+function named({ description: d }: Report): string[] {
+  const names = d.policies.flatMap((p) => (p.policy === null ? [] : [p.policy]));
+  return names.length === 0
+    ? []
+    : [`Logged ${names.length === 1 ? 'policy' : 'policies'}: ${first(names, 5)}.`];
+}
+
+function logs({ description: d }: Report): Html {
+  const count = (at: 'episodes' | 'tasks' | 'turns', one: string) =>
+    words`${shown(`description/${at}`, d[at], formatCount(d[at]))} ${d[at] === 1 ? one : `${one}s`}`;
+  const what = words`${count('episodes', 'episode')} of ${count('tasks', 'task')}, ${count('turns', 'turn')}`;
   const r = d.reward;
-  if (!r) return `${what}; no episode has a return.`;
+  if (!r) return words`${what}; no episode has a return.`;
+  const at = 'description/reward';
   const interval = r.interval
-    ? `${formatInterval(r.interval)} (${formatShare(r.interval.level)} interval, for new tasks)`
+    ? words`${shownInterval(`${at}/interval`, r.interval)} (${formatShare(r.interval.level)} interval, for new tasks)`
     : `without an interval: ${r.clusters < 5 ? 'fewer than 5 tasks' : NO_SPREAD}`;
-  return `${what}. Mean return ${formatNumber(r.mean)}, ${interval}.`;
+  const success =
+    r.successRate === null
+      ? ''
+      : words` Success rate ${shown(`${at}/successRate`, r.successRate, formatShare(r.successRate))}.`;
+  return words`${what}. Mean return ${shown(`${at}/mean`, r.mean)}, ${interval}.${success}`;
 }
 
 function trust({ check }: Report): string {
@@ -60,18 +75,5 @@ function marked(c: CriticReport): string {
 
 const first = (names: readonly string[], n: number): string =>
   names.slice(0, n).join(' · ') + (names.length > n ? ` and ${names.length - n} more` : '');
-
-function candidate({ audit, exact }: Report['targets'][number]): string {
-  const e = headline(audit);
-  const bounds = audit.evaluation?.bounds;
-  const value =
-    audit.verdict === 'refused'
-      ? bounds
-        ? `no estimate, bounds ${formatInterval(bounds)}`
-        : 'no estimate'
-      : `estimate ${formatNumber(e?.value)}${e?.interval ? ` ${formatInterval(e.interval)}` : ''}`;
-  const known = exact === null ? '' : `; exactly ${formatNumber(exact)}`;
-  return `Candidate ${audit.target}: ${audit.verdict}, ${value}${known}.`;
-}
 
 const sentence = (text: string): string => `${text.replace(/[.;\s]+$/, '')}.`;

@@ -1,0 +1,29 @@
+import type { Interval } from '../schema/estimate.ts';
+import { escapeHtml } from './escape.ts';
+import { formatInterval, formatNumber } from './format.ts';
+import { type Html, html, render } from './page.ts';
+
+/**
+ * A number of the page that says which value of the report it shows: `of` is the path of the value in the report as
+ * data, its parts joined by "/" (`targets/0/audit/evaluation/difference/value`), so that a reader, a program or a test can hold
+ * the page against the data. `text` is the value rounded.
+ */
+export function shown(of: string, value: number | null | undefined, text = formatNumber(value)): Html {
+  if (value === null || value === undefined) return html(escapeHtml(text));
+  return html(`<data value="${value}" data-of="${escapeHtml(of)}">${escapeHtml(text)}</data>`);
+}
+
+/** Both ends of an interval that lies at `of`. */
+export function shownInterval(
+  of: string,
+  interval: Pick<Interval, 'lo' | 'hi'> | null | undefined,
+  digits = 3,
+): Html {
+  if (!interval) return html('–');
+  const [lo, hi] = formatInterval(interval, digits).slice(1, -1).split(', ');
+  return words`[${shown(`${of}/lo`, interval.lo, lo)}, ${shown(`${of}/hi`, interval.hi, hi)}]`;
+}
+
+/** A sentence of text, which is escaped, and of Html, which is taken as it is. */
+export const words = (fixed: TemplateStringsArray, ...parts: readonly (string | Html)[]): Html =>
+  html(fixed.map((text, i) => render(text) + (i < parts.length ? render(parts[i]!) : '')).join(''));
