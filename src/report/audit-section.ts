@@ -6,7 +6,7 @@ import { warningsList } from './describe-section.ts';
 import { lines } from './figures.ts';
 import { formatCount, formatNumber, formatShare } from './format.ts';
 import { details, figure, type Html, heading, html, list, paragraph, table } from './page.ts';
-import { shown, shownInterval } from './shown-number.ts';
+import { shown, shownInterval, words } from './shown-number.ts';
 
 type Target = Report['targets'][number];
 
@@ -35,18 +35,19 @@ export function auditSection(targets: readonly Target[]): Html[] {
 }
 
 /** Columns of the table of stages. */
-const STAGE: Readonly<Record<string, (s: Stage) => string>> = {
-  turn: (s) => String(s.turn),
-  alive: (s) => formatCount(s.alive),
-  followers: (s) => formatCount(s.followers),
-  'ESS stagewise': (s) => formatNumber(s.essStagewise, 1),
-  'ESS carried': (s) => formatNumber(s.essCarried, 1),
-  'ESS alive': (s) => formatNumber(s.essAlive, 1),
-  'mean weight ± SE': (s) => `${formatNumber(s.meanWeight)} ± ${formatNumber(s.meanWeightSe)}`,
-  'largest share': (s) => formatShare(s.largestShare),
-  'top 1 %': (s) => formatShare(s.topPercentShare),
-  k̂: (s) => formatNumber(s.kHat, 2),
-  unsupported: (s) => formatNumber(s.unsupported),
+const STAGE: Readonly<Record<string, (s: Stage, at: string) => Html>> = {
+  turn: (s, at) => shown(`${at}/turn`, s.turn, String(s.turn)),
+  alive: (s, at) => shown(`${at}/alive`, s.alive, formatCount(s.alive)),
+  followers: (s, at) => shown(`${at}/followers`, s.followers, formatCount(s.followers)),
+  'ESS stagewise': (s, at) => shown(`${at}/essStagewise`, s.essStagewise, formatNumber(s.essStagewise, 1)),
+  'ESS carried': (s, at) => shown(`${at}/essCarried`, s.essCarried, formatNumber(s.essCarried, 1)),
+  'ESS alive': (s, at) => shown(`${at}/essAlive`, s.essAlive, formatNumber(s.essAlive, 1)),
+  'mean weight ± SE': (s, at) =>
+    words`${shown(`${at}/meanWeight`, s.meanWeight)} ± ${shown(`${at}/meanWeightSe`, s.meanWeightSe)}`,
+  'largest share': (s, at) => shown(`${at}/largestShare`, s.largestShare, formatShare(s.largestShare)),
+  'top 1 %': (s, at) => shown(`${at}/topPercentShare`, s.topPercentShare, formatShare(s.topPercentShare)),
+  k̂: (s, at) => shown(`${at}/kHat`, s.kHat, formatNumber(s.kHat, 2)),
+  unsupported: (s, at) => shown(`${at}/unsupported`, s.unsupported),
 };
 
 const STAGE_LEGEND =
@@ -71,7 +72,7 @@ function one(a: Audit, at: string): Html[] {
       ? details('Coverage by turn, and the weights', [
           table(
             Object.keys(STAGE),
-            a.stages.map((stage) => Object.values(STAGE).map((cell) => cell(stage))),
+            a.stages.map((stage, k) => Object.values(STAGE).map((cell) => cell(stage, `${at}/stages/${k}`))),
             Object.keys(STAGE),
             { wide: true },
           ),
@@ -96,7 +97,7 @@ function one(a: Audit, at: string): Html[] {
             ['value', 'SE', 'interval'],
             { grey: (i) => aside(estimates[i]!.estimator) },
           ),
-          ...doublyRobustParts(estimates),
+          ...doublyRobustParts(all, `${at}/evaluation/estimates`),
           ...(estimates.some((e) => aside(e.estimator))
             ? [
                 paragraph(
@@ -122,19 +123,28 @@ const weightsLine = (w: NonNullable<Audit['weights']>, unsupported: Audit['unsup
   );
 
 /** A doubly robust value says what it is made of: a model that does all the work is no cross-check. */
-function doublyRobustParts(estimates: readonly Estimate[]): Html[] {
-  const rows = estimates.flatMap((e) =>
+function doublyRobustParts(estimates: readonly Estimate[], at: string): Html[] {
+  const rows = estimates.flatMap((e, k) =>
     e.parts === undefined
       ? []
-      : [[e.estimator, e.value, e.parts.regression, e.parts.correction, e.parts.ipw] as const],
+      : [
+          [
+            e.estimator,
+            shown(`${at}/${k}/value`, e.value),
+            ...(['regression', 'correction', 'ipw'] as const).map((part) =>
+              shown(`${at}/${k}/parts/${part}`, e.parts![part]),
+            ),
+          ],
+        ],
   );
   if (rows.length === 0) return [];
   return [
-    table(
-      ['estimator', 'value', '= regression', '+ correction', 'weights alone'],
-      rows.map(([name, ...values]) => [name, ...values.map((x) => formatNumber(x))]),
-      ['value', '= regression', '+ correction', 'weights alone'],
-    ),
+    table(['estimator', 'value', '= regression', '+ correction', 'weights alone'], rows, [
+      'value',
+      '= regression',
+      '+ correction',
+      'weights alone',
+    ]),
     paragraph('What the doubly robust values are made of.', 'note'),
   ];
 }

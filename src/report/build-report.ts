@@ -9,7 +9,7 @@ import type { Report } from '../schema/report.ts';
 import type { Store } from '../store/store.ts';
 import { turnTexts } from '../trajectories/texts.ts';
 import { policyComparisons } from './comparisons.ts';
-import { firstLine } from './plain.ts';
+import { turnWords } from './turn-words.ts';
 
 export interface ReportOptions {
   readonly title: string;
@@ -79,13 +79,7 @@ async function examples(store: Store, run: CreditRun): Promise<Report['examples'
     half.sort((a, b) => a.clearest - b.clearest || a.e - b.e);
     const { e, credit } = half[half.length >> 1]!;
     const texts = await turnTexts(store, t.episodes.episode[e]!);
-    out.push({ credit, actions: texts.map(actionLine) });
+    out.push({ credit, texts: texts.map(turnWords) });
   }
   return out;
-}
-
-/** What the agent did in a turn, on one line: its words, or else the tools it called. */
-export function actionLine(text: { action: string | null; tool_calls: readonly { name: string }[] }): string {
-  const calls = text.tool_calls.map((c) => `${c.name}(…)`).join(' ');
-  return firstLine([text.action ?? '', calls].filter(Boolean).join(' '), 100);
 }

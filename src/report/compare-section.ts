@@ -4,16 +4,17 @@ import type { Report } from '../schema/report.ts';
 import { abortedWords, formatP, headline, powerWords, sideWords } from './compare-words.ts';
 import { warningsList } from './describe-section.ts';
 import { intervals } from './figures.ts';
-import { formatCount, formatInterval, formatNumber, formatShare } from './format.ts';
+import { formatCount, formatNumber, formatShare } from './format.ts';
 import { figure, type Html, heading, list, paragraph, table } from './page.ts';
 import { plain } from './plain.ts';
+import { shown, shownInterval, words } from './shown-number.ts';
 
 /** The policies of a store against each other, where they share tasks; a line where two do not. */
 export function comparisonSections(pairs: Report['comparisons']): Html[] {
   return pairs.flatMap(({ a, b, comparison, refused }, k) => {
     const id = k === 0 ? 'compare' : `compare-${k + 1}`;
     return comparison
-      ? compareSection(comparison, id)
+      ? compareSection(comparison, id, `comparisons/${k}/comparison/`)
       : [
           heading(2, `${plain(b)} against ${plain(a)}`, id),
           paragraph(`Not compared: ${plain(refused ?? 'no task in common')}`, 'note'),
@@ -21,8 +22,11 @@ export function comparisonSections(pairs: Report['comparisons']): Html[] {
   });
 }
 
-/** Two policies on the same tasks: the answer, every outcome, what the design could see. */
-export function compareSection(c: Comparison, id = 'compare'): Html[] {
+/**
+ * Two policies on the same tasks: the answer, every outcome, what the design could see. `at`: the path of the comparison
+ * in the data of the page, "/" at its end.
+ */
+export function compareSection(c: Comparison, id = 'compare', at = ''): Html[] {
   const first = c.outcomes[0]!;
   const level = formatShare(c.config.level);
   const head = [
@@ -49,19 +53,7 @@ export function compareSection(c: Comparison, id = 'compare'): Html[] {
     ...warningsList(c.warnings),
     table(
       head,
-      c.outcomes.map((o) => [
-        `${o.outcome}${o.better === 'lower' ? ' (less is better)' : ''}`,
-        formatNumber(o.a.pairedMean),
-        formatNumber(o.b.pairedMean),
-        formatNumber(o.difference.value),
-        formatNumber(o.difference.se, 4),
-        formatInterval(o.difference.interval),
-        formatInterval(o.difference.simultaneous),
-        formatCount(o.tasks),
-        `${formatCount(o.tests.wins)}, ${formatCount(o.tests.ties)}, ${formatCount(o.tests.losses)}`,
-        `${formatNumber(o.winRate.value)} ${formatInterval(o.winRate.interval)}`,
-        formatP(o.tests.sign),
-      ]),
+      c.outcomes.map((o, k) => outcomeRow(o, `${at}outcomes/${k}`)),
       head.slice(1),
     ),
     ...(abortedWords(c) === null ? [] : [paragraph(abortedWords(c)!)]),
@@ -75,8 +67,8 @@ export function compareSection(c: Comparison, id = 'compare'): Html[] {
     heading(3, `What this design can see in ${first.outcome}`),
     list(powerWords(first, c.config.power)),
     ...(first.power ? [paragraph(first.power.method, 'note')] : []),
-    ...successParts(first),
-    ...largestParts(first),
+    ...successParts(first, `${at}outcomes/0/success`),
+    ...largestParts(first, `${at}outcomes/0/largest`),
     ...(c.absent.length > 0
       ? [paragraph(`Not compared: ${c.absent.map((x) => `${x.outcome} (${x.reason})`).join('; ')}.`, 'note')]
       : []),
@@ -98,50 +90,83 @@ function forestRow(o: OutcomeComparison) {
   };
 }
 
-function successParts(o: OutcomeComparison): Html[] {
+function outcomeRow(o: OutcomeComparison, at: string): (string | Html)[] {
+  const d = o.difference;
+  const count = (name: 'wins' | 'ties' | 'losses') =>
+    shown(`${at}/tests/${name}`, o.tests[name], formatCount(o.tests[name]));
+  return [
+    `${o.outcome}${o.better === 'lower' ? ' (less is better)' : ''}`,
+    shown(`${at}/a/pairedMean`, o.a.pairedMean),
+    shown(`${at}/b/pairedMean`, o.b.pairedMean),
+    shown(`${at}/difference/value`, d.value),
+    shown(`${at}/difference/se`, d.se, formatNumber(d.se, 4)),
+    shownInterval(`${at}/difference/interval`, d.interval),
+    shownInterval(`${at}/difference/simultaneous`, d.simultaneous),
+    shown(`${at}/tasks`, o.tasks, formatCount(o.tasks)),
+    words`${count('wins')}, ${count('ties')}, ${count('losses')}`,
+    words`${shown(`${at}/winRate/value`, o.winRate.value)} ${shownInterval(`${at}/winRate/interval`, o.winRate.interval)}`,
+    shown(`${at}/tests/sign`, o.tests.sign, formatP(o.tests.sign)),
+  ];
+}
+
+function successParts(o: OutcomeComparison, at: string): Html[] {
   if (!o.success) return [];
   const x = o.success.pairs;
   return [
     heading(3, 'A trial of A beside a trial of B on the same task'),
     table(
-      ['', 'B succeeds', 'B fails'],
+      ['trials', 'B succeeds', 'B fails'],
       [
-        ['A succeeds', formatShare(x.both), formatShare(x.onlyA)],
-        ['A fails', formatShare(x.onlyB), formatShare(x.neither)],
+        [
+          'A succeeds',
+          shown(`${at}/pairs/both`, x.both, formatShare(x.both)),
+          shown(`${at}/pairs/onlyA`, x.onlyA, formatShare(x.onlyA)),
+        ],
+        [
+          'A fails',
+          shown(`${at}/pairs/onlyB`, x.onlyB, formatShare(x.onlyB)),
+          shown(`${at}/pairs/neither`, x.neither, formatShare(x.neither)),
+        ],
       ],
       ['B succeeds', 'B fails'],
     ),
     heading(3, 'All of k trials succeed'),
     table(
       ['k', 'A', 'B', 'B − A', 'interval', 'tasks'],
-      o.success.passHatK.map((k) => [
-        String(k.k),
-        formatNumber(k.a),
-        formatNumber(k.b),
-        formatNumber(k.difference),
-        formatInterval(k.interval),
-        formatCount(k.tasks),
-      ]),
+      o.success.passHatK.map((k, i) => {
+        const of = `${at}/passHatK/${i}`;
+        return [
+          shown(`${of}/k`, k.k, String(k.k)),
+          shown(`${of}/a`, k.a),
+          shown(`${of}/b`, k.b),
+          shown(`${of}/difference`, k.difference),
+          shownInterval(`${of}/interval`, k.interval),
+          shown(`${of}/tasks`, k.tasks, formatCount(k.tasks)),
+        ];
+      }),
       ['k', 'A', 'B', 'B − A', 'interval', 'tasks'],
     ),
   ];
 }
 
-function largestParts(o: OutcomeComparison): Html[] {
+function largestParts(o: OutcomeComparison, at: string): Html[] {
   const rows = (['gains', 'losses'] as const).flatMap((way) =>
-    o.largest[way].map((x) => [
-      way === 'gains' ? 'B better' : 'B worse',
-      plain(x.task),
-      formatNumber(x.a),
-      formatNumber(x.b),
-      formatCount(x.trialsA),
-      formatCount(x.trialsB),
-    ]),
+    o.largest[way].map((x, i) => {
+      const of = `${at}/${way}/${i}`;
+      return [
+        way === 'gains' ? 'B better' : 'B worse',
+        plain(x.task),
+        shown(`${of}/a`, x.a),
+        shown(`${of}/b`, x.b),
+        shown(`${of}/trialsA`, x.trialsA, formatCount(x.trialsA)),
+        shown(`${of}/trialsB`, x.trialsB, formatCount(x.trialsB)),
+      ];
+    }),
   );
   if (rows.length === 0) return [];
   return [
     heading(3, `Tasks that differ most in ${o.outcome}`),
-    table(['', 'task', 'A', 'B', 'trials of A', 'trials of B'], rows, [
+    table(['which', 'task', 'A', 'B', 'trials of A', 'trials of B'], rows, [
       'A',
       'B',
       'trials of A',

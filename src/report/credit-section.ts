@@ -5,6 +5,7 @@ import { type EpisodeExample, exampleEpisodes } from './episode-section.ts';
 import { calibration, stageMeans } from './figures.ts';
 import { formatCount, formatNumber, formatShare, formatSigned, gainWords } from './format.ts';
 import { details, figure, type Html, heading, paragraph, table } from './page.ts';
+import { shown } from './shown-number.ts';
 
 /** Which turn helped and which hurt, and how far the critic is to be believed. */
 export function creditSection(c: CriticReport, examples: readonly EpisodeExample[]): Html[] {
@@ -37,19 +38,26 @@ function believed(c: CriticReport): Html[] {
 function heldOut(c: CriticReport): Html[] {
   const row = (
     what: string,
+    of: string,
     e: { rmse: number; r2: number | null },
     first: { rmse: number; r2: number | null } | null,
-  ) => [what, formatNumber(e.rmse), formatNumber(e.r2), formatNumber(first?.rmse), formatNumber(first?.r2)];
+  ) => [
+    what,
+    shown(`credit/${of}/rmse`, e.rmse),
+    shown(`credit/${of}/r2`, e.r2),
+    shown(`credit/${of}/turn0/rmse`, first?.rmse),
+    shown(`credit/${of}/turn0/r2`, first?.r2),
+  ];
   const numeric = ['RMSE', 'R²', 'RMSE, first turn', 'R², first turn'];
   return [
     heading(3, 'Held out by task'),
     table(
       ['predictor', ...numeric],
       [
-        row('critic', c.heldOut, c.heldOut.turn0),
-        row('a constant', c.constant, c.constant.turn0),
-        row('a constant by turn: what the length alone tells', c.constant.byTurn, null),
-        row(`placebo: outcomes shuffled, ${c.placebo.runs} runs`, c.placebo, c.placebo.turn0),
+        row('critic', 'heldOut', c.heldOut, c.heldOut.turn0),
+        row('a constant', 'constant', c.constant, c.constant.turn0),
+        row('a constant by turn: what the length alone tells', 'constant/byTurn', c.constant.byTurn, null),
+        row(`placebo: outcomes shuffled, ${c.placebo.runs} runs`, 'placebo', c.placebo, c.placebo.turn0),
       ],
       numeric,
     ),
@@ -95,22 +103,24 @@ const SHOWN = 20;
 function byAction(c: CriticReport): Html[] {
   if (c.actions.length === 0) return [];
   const half = SHOWN / 2;
-  const shown =
+  const listed =
     c.actions.length <= SHOWN ? c.actions : [...c.actions.slice(0, half), ...c.actions.slice(-half)];
   const numeric = ['turns', 'tasks', 'contrast', 'SE of contrast', 'mean δ', 'mean A'];
-  const left = c.actions.length - shown.length;
+  const left = c.actions.length - listed.length;
+  const at = (a: (typeof listed)[number]) => `credit/actions/${c.actions.indexOf(a)}`;
+  const signed = (of: string, x: number | null) => shown(of, x, x === null ? '–' : formatSigned(x));
   return [
     heading(3, 'By action'),
     table(
-      ['action', ...numeric, ''],
-      shown.map((a) => [
+      ['action', ...numeric, 'mark'],
+      listed.map((a) => [
         a.action,
-        formatCount(a.n),
-        formatCount(a.tasks),
-        a.contrast.mean === null ? '–' : formatSigned(a.contrast.mean),
-        formatNumber(a.contrast.se),
-        formatSigned(a.delta.mean),
-        formatSigned(a.advantage.mean),
+        shown(`${at(a)}/n`, a.n, formatCount(a.n)),
+        shown(`${at(a)}/tasks`, a.tasks, formatCount(a.tasks)),
+        signed(`${at(a)}/contrast/mean`, a.contrast.mean),
+        shown(`${at(a)}/contrast/se`, a.contrast.se),
+        signed(`${at(a)}/delta/mean`, a.delta.mean),
+        signed(`${at(a)}/advantage/mean`, a.advantage.mean),
         { helpful: '▲ helpful', harmful: '▼ harmful', none: '' }[actionMark(c, a) ?? 'none'],
       ]),
       numeric,

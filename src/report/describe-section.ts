@@ -2,9 +2,10 @@ import { NO_SPREAD } from '../math/no-spread.ts';
 import type { Check } from '../schema/check.ts';
 import type { Description } from '../schema/describe.ts';
 import { bars, counts } from './figures.ts';
-import { counted, formatCount, formatInterval, formatNumber, formatShare, rateWords } from './format.ts';
+import { counted, formatCount, formatNumber, formatShare, rateWords } from './format.ts';
 import { figure, type Html, heading, html, list, paragraph, table } from './page.ts';
 import { plain } from './plain.ts';
+import { shown, shownInterval } from './shown-number.ts';
 import { warningLine } from './warning-line.ts';
 
 /** What is in the logs: counts, rewards with their uncertainty, endings, tools. */
@@ -15,9 +16,9 @@ export function describeSection(d: Description): Html[] {
       ['episodes', 'tasks', 'assistant turns', 'turns an episode'],
       [
         [
-          formatCount(d.episodes),
-          formatCount(d.tasks),
-          formatCount(d.turns),
+          shown('description/episodes', d.episodes, formatCount(d.episodes)),
+          shown('description/tasks', d.tasks, formatCount(d.tasks)),
+          shown('description/turns', d.turns, formatCount(d.turns)),
           d.turnsPerEpisode
             ? `${formatNumber(d.turnsPerEpisode.mean, 2)} on average, ${d.turnsPerEpisode.max} at most`
             : '–',
@@ -34,25 +35,17 @@ export function describeSection(d: Description): Html[] {
       table(
         ['estimand', 'mean', 'standard error', `${formatShare(r.interval?.level ?? 0.95)} interval`],
         [
-          [r.estimand, formatNumber(r.mean), formatNumber(r.se, 4), formatInterval(r.interval)],
-          ...(r.theseTasks
-            ? [
-                [
-                  r.theseTasks.estimand,
-                  formatNumber(r.mean),
-                  formatNumber(r.theseTasks.se, 4),
-                  formatInterval(r.theseTasks.interval),
-                ],
-              ]
-            : []),
+          estimandRow(r.estimand, r, r, ''),
+          ...(r.theseTasks ? [estimandRow(r.theseTasks.estimand, r, r.theseTasks, '/theseTasks')] : []),
           ...(r.abortedAsZero
             ? [
-                [
+                estimandRow(
                   'the same on new tasks, aborted episodes counted as 0',
-                  formatNumber(r.abortedAsZero.mean),
-                  formatNumber(r.abortedAsZero.se, 4),
-                  formatInterval(r.abortedAsZero.interval),
-                ],
+                  r.abortedAsZero,
+                  r.abortedAsZero,
+                  '/abortedAsZero',
+                  '/abortedAsZero',
+                ),
               ]
             : []),
         ],
@@ -108,16 +101,47 @@ export function describeSection(d: Description): Html[] {
         ['tool', 'calls', 'error rate', 'outcome unknown'],
         d.tools
           .slice(0, 20)
-          .map((t) => [
+          .map((t, i) => [
             t.tool,
-            formatCount(t.calls),
-            rateWords(t.errorRate, t.errorRateAtLeast),
-            formatCount(t.errorUnknown),
+            shown(`description/tools/${i}/calls`, t.calls, formatCount(t.calls)),
+            errorRate(`description/tools/${i}`, t.errorRate, t.errorRateAtLeast, [
+              'errorRate',
+              'errorRateAtLeast',
+            ]),
+            shown(`description/tools/${i}/errorUnknown`, t.errorUnknown, formatCount(t.errorUnknown)),
           ]),
         ['calls', 'error rate', 'outcome unknown'],
       ),
     );
   return parts;
+}
+
+/** A mean with its error and interval; `at` and `meanAt` say where they lie within the reward of the description. */
+function estimandRow(
+  estimand: string,
+  { mean }: { mean: number },
+  { se, interval }: { se: number | null; interval: Parameters<typeof shownInterval>[1] },
+  at: string,
+  meanAt = '',
+): (string | Html)[] {
+  const of = 'description/reward';
+  return [
+    estimand,
+    shown(`${of}${meanAt}/mean`, mean),
+    shown(`${of}${at}/se`, se, formatNumber(se, 4)),
+    shownInterval(`${of}${at}/interval`, interval),
+  ];
+}
+
+/** An error rate, or what it is at least, which lie at `at` under the two names. */
+function errorRate(
+  at: string,
+  rate: number | null,
+  atLeast: number | null,
+  [known, least]: readonly [string, string],
+): Html {
+  const text = rateWords(rate, atLeast);
+  return rate === null ? shown(`${at}/${least}`, atLeast, text) : shown(`${at}/${known}`, rate, text);
 }
 
 /** The policies by name; nothing where the logs name none. */
@@ -137,14 +161,21 @@ function policiesTable(d: Description): Html[] {
     heading(3, 'Policies'),
     table(
       head,
-      d.policies.map((p) => [
+      d.policies.map((p, i) => [
         p.policy === null ? '(none)' : plain(p.policy),
-        formatCount(p.episodes),
-        formatCount(p.n),
-        formatNumber(p.meanReward),
-        formatShare(p.successRate),
-        p.abortedAsZero ? formatNumber(p.abortedAsZero.meanReward) : '–',
-        rateWords(p.toolErrors?.rate ?? null, p.toolErrors?.atLeast ?? null),
+        shown(`description/policies/${i}/episodes`, p.episodes, formatCount(p.episodes)),
+        shown(`description/policies/${i}/n`, p.n, formatCount(p.n)),
+        shown(`description/policies/${i}/meanReward`, p.meanReward),
+        shown(`description/policies/${i}/successRate`, p.successRate, formatShare(p.successRate)),
+        p.abortedAsZero
+          ? shown(`description/policies/${i}/abortedAsZero/meanReward`, p.abortedAsZero.meanReward)
+          : '–',
+        errorRate(
+          `description/policies/${i}/toolErrors`,
+          p.toolErrors?.rate ?? null,
+          p.toolErrors?.atLeast ?? null,
+          ['rate', 'atLeast'],
+        ),
         [
           (p.passHatK ?? [])
             .slice(0, 8)
@@ -168,10 +199,10 @@ export function checkSection(check: Check): Html[] {
     head,
     table(
       ['severity', 'what', 'count', 'where', 'what to do'],
-      check.findings.map((f) => [
+      check.findings.map((f, i) => [
         f.severity,
         f.message,
-        formatCount(f.count),
+        shown(`check/findings/${i}/count`, f.count, formatCount(f.count)),
         f.examples
           .slice(0, 2)
           .map((e) =>

@@ -1,14 +1,15 @@
 import { turnMarkNote } from '../critic/marks.ts';
 import type { CriticReport, EpisodeCredit } from '../schema/credit.ts';
-import { escapeHtml } from './escape.ts';
 import { episodeValues } from './figures.ts';
 import { formatNumber, formatSigned } from './format.ts';
-import { figure, type Html, heading, html, paragraph, table } from './page.ts';
+import { figure, type Html, heading, paragraph, table } from './page.ts';
+import { shown, words } from './shown-number.ts';
+import { type TurnWords, turnWordsHtml } from './turn-words.ts';
 
-/** One episode with the first line of each action. */
+/** One episode with the beginning of the texts of its turns. */
 export interface EpisodeExample {
   readonly credit: EpisodeCredit;
-  readonly actions: readonly string[];
+  readonly texts: readonly TurnWords[];
 }
 
 /** The example episodes, why these, and how to read them. */
@@ -22,16 +23,17 @@ export function exampleEpisodes(c: CriticReport, examples: readonly EpisodeExamp
         'A ± its standard error: the turn against the average turn of this agent there; ± –: no error, a feature of the turn never varied where the model was fitted.',
       'note',
     ),
-    ...examples.flatMap((example) => episode(c, example)),
+    ...examples.flatMap((example, i) => episode(c, example, i)),
   ];
 }
 
-function episode(c: CriticReport, { credit, actions }: EpisodeExample): Html[] {
+function episode(c: CriticReport, { credit, texts }: EpisodeExample, i: number): Html[] {
   const { turns } = credit;
+  const at = (k: number) => `examples/${i}/credit/turns/${k}`;
   // Reward so far + V(s_k) = V(s_0) + Σ_{j<k} δ_j; at the end, G.
   const predicted = [turns[0]?.v ?? 0];
   for (const t of turns) predicted.push(predicted.at(-1)! + t.delta);
-  const head = ['turn', 'V before', 'reward', 'V after', 'δ', 'A ± SE', '', 'action'];
+  const head = ['turn', 'V before', 'reward', 'V after', 'δ', 'A ± SE', 'mark', 'what happened'];
   return [
     heading(
       3,
@@ -47,12 +49,12 @@ function episode(c: CriticReport, { credit, actions }: EpisodeExample): Html[] {
     table(
       head,
       turns.map((t, k) => [
-        String(t.turn),
-        formatNumber(t.v),
-        t.reward === 0 ? '' : formatSigned(t.reward),
-        k + 1 < turns.length ? formatNumber(turns[k + 1]!.v) : 'end',
-        formatSigned(t.delta),
-        `${formatSigned(t.advantage)} ± ${formatNumber(t.advantageSe)}`,
+        shown(`${at(k)}/turn`, t.turn, String(t.turn)),
+        shown(`${at(k)}/v`, t.v),
+        t.reward === 0 ? '' : shown(`${at(k)}/reward`, t.reward, formatSigned(t.reward)),
+        k + 1 < turns.length ? shown(`${at(k + 1)}/v`, turns[k + 1]!.v) : 'end',
+        shown(`${at(k)}/delta`, t.delta, formatSigned(t.delta)),
+        words`${shown(`${at(k)}/advantage`, t.advantage, formatSigned(t.advantage))} ± ${shown(`${at(k)}/advantageSe`, t.advantageSe)}`,
         [
           t.mark === 'helpful' ? '▲ helpful' : '',
           t.mark === 'harmful' ? '▼ harmful' : '',
@@ -60,7 +62,7 @@ function episode(c: CriticReport, { credit, actions }: EpisodeExample): Html[] {
         ]
           .filter(Boolean)
           .join(', '),
-        html(`<span class="act">${escapeHtml(actions[k] ?? '')}</span>`),
+        turnWordsHtml(texts[k]),
       ]),
       head.slice(0, 6),
       { wide: true },

@@ -23,7 +23,26 @@ export const Report = z.strictObject({
   credit: CriticReport.nullable().describe('null: no critic could be fitted, see `creditRefused`.'),
   creditRefused: z.string().nullable(),
   examples: z
-    .array(z.strictObject({ credit: EpisodeCredit, actions: z.array(z.string()).describe('First lines.') }))
+    .array(
+      z.strictObject({
+        credit: EpisodeCredit,
+        texts: z
+          .array(
+            z.strictObject({
+              observation: z.string().nullable(),
+              action: z.string().nullable(),
+              calls: z.array(
+                z.strictObject({
+                  call: z.string().describe('Name and arguments.'),
+                  answer: z.string().nullable(),
+                  failed: z.boolean().nullable().describe('null: not known.'),
+                }),
+              ),
+            }),
+          )
+          .describe('The beginning of what each turn saw, wrote, called and was answered.'),
+      }),
+    )
     .describe('A failed and a successful episode, turn by turn.'),
   targets: z.array(
     z.strictObject({
