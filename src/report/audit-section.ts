@@ -67,7 +67,8 @@ function one(a: Audit, at: string): Html[] {
     ),
     list(a.reasons.map((r) => r.message)),
     ...(a.next.length > 0 ? [paragraph('What to collect next:'), list(a.next)] : []),
-    ...warningsList(a.warnings),
+    // Why there is no k̂ is told beside the weights.
+    ...warningsList(a.warnings.filter((w) => w.code !== 'no-tail-index' || a.weights === null)),
     ...(a.stages.length > 0
       ? details('Coverage by turn, and the weights', [
           table(

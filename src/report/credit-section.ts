@@ -124,6 +124,7 @@ function byAction(c: CriticReport): Html[] {
         { helpful: '▲ helpful', harmful: '▼ harmful', none: '' }[actionMark(c, a) ?? 'none'],
       ]),
       numeric,
+      { stack: true },
     ),
     paragraph(
       `From the largest contrast within tasks${left > 0 ? `; ${left} in between left out` : ''}. Standard errors by task. ${actionMarkNote(c)}`,

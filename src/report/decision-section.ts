@@ -67,6 +67,7 @@ export function decisionSection(targets: readonly Target[]): Html[] {
         ];
       }),
       numeric,
+      { stack: true },
     ),
     ...(behaviour
       ? [

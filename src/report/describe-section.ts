@@ -187,6 +187,7 @@ function policiesTable(d: Description): Html[] {
           .join(' '),
       ]),
       head.slice(1, 7),
+      { stack: true },
     ),
   ];
 }

@@ -65,7 +65,7 @@ function episode(c: CriticReport, { credit, texts }: EpisodeExample, i: number):
         turnWordsHtml(texts[k]),
       ]),
       head.slice(0, 6),
-      { wide: true },
+      { wide: true, stack: true },
     ),
     paragraph(turnMarkNote(c), 'note'),
   ];

@@ -19,6 +19,8 @@ function svg(options: Plot.PlotOptions): Html {
   const element = Plot.plot({
     width: WIDTH,
     marginLeft: 60,
+    marginBottom: 36,
+    style: { fontSize: '12px' },
     document: document as never,
     ...options,
   });
@@ -35,7 +37,7 @@ export function bars(rows: readonly { label: string; value: number }[], axis: st
   return svg({
     marginLeft: Math.min(220, 20 + 7 * Math.max(4, greatest(data.map((r) => r.label.length)))),
     marginRight: 60,
-    height: 50 + 24 * data.length,
+    height: 58 + 24 * data.length,
     x: { label: axis, grid: true, nice: true, ...wholeCounts(greatest(data.map((r) => r.value))) },
     y: { label: null, domain: data.map((r) => r.label) },
     marks: [
@@ -88,11 +90,16 @@ export function forest(rows: readonly ForestRow[]): Html {
   const [lo, hi] = [Math.min(0, least(ends)), Math.max(0, greatest(ends))];
   const room = lo < hi && Number.isFinite(hi - lo) ? (hi - lo) / 20 : 1;
   return svg({
-    marginLeft: 20 + 7 * Math.max(4, greatest(data.map((r) => r.name.length))),
-    height: 60 + 32 * data.length,
+    // Narrow, so that its letters are large enough where it shrinks to a narrow screen.
+    width: 460,
+    style: { fontSize: '13px' },
+    marginLeft: 20 + 8 * Math.max(4, greatest(data.map((r) => r.name.length))),
+    marginBottom: 40,
+    height: 70 + 34 * data.length,
     x: {
       label: 'candidate − logging policy',
       grid: true,
+      ticks: 4,
       domain: ends.length > 0 ? [lo - room, hi + room] : [-1, 1],
     },
     y: {
@@ -138,7 +145,7 @@ export function forest(rows: readonly ForestRow[]): Html {
   });
 }
 
-const short = (name: string): string => (name.length <= 28 ? name : `${name.slice(0, 27)}…`);
+const short = (name: string): string => (name.length <= 20 ? name : `${name.slice(0, 19)}…`);
 
 export interface IntervalRow {
   readonly label: string;

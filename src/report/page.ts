@@ -22,19 +22,22 @@ export const list = (items: readonly (string | Html)[]): Html =>
 
 /**
  * A table; columns named in `numeric` are set to the right and not broken. `wide`: smaller type, for many
- * columns; `grey`: rows to be passed over, by their place.
+ * columns; `grey`: rows to be passed over, by their place; `stack`: on a narrow screen each row becomes a list of its
+ * cells, each with the name of its column.
  */
 export function table(
   head: readonly string[],
   rows: readonly (readonly (string | Html)[])[],
   numeric: readonly string[] = [],
-  look: { readonly wide?: boolean; readonly grey?: (row: number) => boolean } = {},
+  look: { readonly wide?: boolean; readonly stack?: boolean; readonly grey?: (row: number) => boolean } = {},
 ): Html {
   const right = head.map((name) => (numeric.includes(name) ? ' class="n"' : ''));
+  const named = head.map((name) => (look.stack ? ` data-label="${escapeHtml(name)}"` : ''));
   const cells = (tag: 'th' | 'td', row: readonly (string | Html)[], grey = false) =>
-    `<tr${grey ? ' class="grey"' : ''}>${row.map((cell, i) => `<${tag}${right[i]}>${render(cell)}</${tag}>`).join('')}</tr>`;
+    `<tr${grey ? ' class="grey"' : ''}>${row.map((cell, i) => `<${tag}${right[i]}${tag === 'td' ? named[i] : ''}>${render(cell)}</${tag}>`).join('')}</tr>`;
+  const kinds = [look.wide ? 'wide' : '', look.stack ? 'stack' : ''].filter(Boolean).join(' ');
   return html(
-    `<div class="scroll" tabindex="0" role="group" aria-label="${escapeHtml(`Table: ${head.filter(Boolean).join(', ')}`)}"><table${look.wide ? ' class="wide"' : ''}><thead>${cells('th', head)}</thead><tbody>${rows
+    `<div class="scroll" tabindex="0" role="group" aria-label="${escapeHtml(`Table: ${head.filter(Boolean).join(', ')}`)}"><table${kinds ? ` class="${kinds}"` : ''}><thead>${cells('th', head)}</thead><tbody>${rows
       .map((row, i) => cells('td', row, look.grey?.(i)))
       .join('')}</tbody></table></div>`,
   );
@@ -63,13 +66,13 @@ h1{font-size:1.7rem;line-height:1.25;margin:0 0 .25rem}h2{font-size:1.25rem;marg
 a{color:var(--link)}p{margin:.5rem 0}.note,figcaption{color:var(--soft);font-size:.87rem}.lead{font-size:1.05rem}
 .scroll{overflow-x:auto;max-width:100%}table{border-collapse:collapse;margin:.6rem 0;font-variant-numeric:tabular-nums;font-size:.92rem;overflow-wrap:break-word}
 th,td{padding:.28rem .7rem;border-bottom:1px solid var(--line);text-align:left;vertical-align:top}th{font-weight:600;background:var(--panel)}.n{text-align:right}td.n{white-space:nowrap}td{overflow-wrap:break-word}.wide{font-size:.8rem;line-height:1.4}.wide th,.wide td{padding:.22rem .42rem}.grey td{color:var(--soft)}.act{display:block;min-width:11rem;overflow-wrap:anywhere}td.k{white-space:nowrap}
-figure{margin:1rem 0}figure svg{max-width:100%;height:auto;min-width:22rem;color:var(--ink);background:none}
+figure{margin:1rem 0}figure svg{max-width:100%;height:auto;color:var(--ink);background:none}@media screen and (max-width:40rem){figure svg[width="640"]{max-width:none;width:30rem}}
 .supported{color:var(--good);font-weight:600}.weak{color:var(--warn);font-weight:600}.refused{color:var(--bad);font-weight:600}.supported,.weak,.refused{white-space:nowrap}
 code,.text{font-family:ui-monospace,SFMono-Regular,Menlo,monospace;font-size:.86rem}.text{white-space:pre-wrap;overflow-wrap:anywhere}
 .warning{border-left:3px solid var(--warn);padding:.2rem .7rem;background:var(--warnpanel)}.warning ul{margin:.2rem 0;padding-left:1.2rem}.summary{background:var(--panel);border:1px solid var(--line);border-radius:6px;padding:.3rem 1rem .5rem;margin:1rem 0}.summary ul,.answers{margin:.3rem 0;padding-left:1.2rem}.answers{font-size:1.05rem}.error{border-left:3px solid var(--bad);padding:.2rem .7rem;background:var(--badpanel)}.simulated{font-weight:600;border:1px dashed var(--soft);border-radius:6px;padding:.3rem .8rem}
 details{margin:.7rem 0;border:1px solid var(--line);border-radius:6px;padding:.35rem .8rem}summary{cursor:pointer;font-weight:600}
 nav a{margin-right:1rem;display:inline-block}.said{margin:.1rem 0 .3rem}.said b{font-weight:600}.turns{padding-left:1.4rem}.turns>li{margin:.7rem 0}
-@media (max-width:30rem){body{margin:1rem auto;padding:0 .8rem}.act{min-width:8rem}th,td{padding:.25rem .4rem}table{font-size:.85rem}}
+@media screen and (max-width:30rem){body{margin:1rem auto;padding:0 .8rem}.act{min-width:8rem}th,td{padding:.25rem .4rem}table{font-size:.85rem}.stack,.stack tbody{display:block}.stack thead{display:none}.stack tr{display:block;border-bottom:2px solid var(--line);padding:.3rem 0}.stack td{display:flow-root;border:0;text-align:right}.stack td::before{content:attr(data-label);color:var(--soft);float:left;margin-right:1rem}.stack td:empty{display:none}.stack .act{text-align:left;clear:both}}
 @media print{:root{color-scheme:light;--paper:#fff;--ink:#000;--soft:#444;--line:#bbb;--panel:#f3f3f3;--good:#14602a;--warn:#6b4600;--bad:#9c1420;--fig:#1f5fc4;--warm:#8f3900;--violet:#5d30a6;--link:#000;--warnpanel:#fff;--badpanel:#fff}body{max-width:none;margin:0;font-size:10.5pt}nav{display:none}.scroll{overflow:visible}td.n{white-space:normal}table,.wide{font-size:8pt}th,td,.wide th,.wide td{padding:.15rem .25rem}.act{min-width:0}figure,tr,li{break-inside:avoid}h2,h3{break-after:avoid}figure svg{min-width:0}details{border:0;padding:0}details::details-content{content-visibility:visible;display:block}details:not([open])>*{display:block}}
 `;
 
