@@ -13,6 +13,7 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { z } from 'zod';
 import { studentQuantile } from '../../math/distributions.ts';
+import { NO_SPREAD, withoutSpread } from '../../math/no-spread.ts';
 import { type TailIndex, tailIndex } from '../../math/pareto.ts';
 import { mean } from '../../math/statistics.ts';
 import { sum } from '../../math/sum.ts';
@@ -31,8 +32,10 @@ export interface ArrayEstimate {
   readonly estimator: string;
   readonly value: number;
   readonly se: number;
-  readonly lo: number;
-  readonly hi: number;
+  /** Null where there is no interval; `noInterval` says why. */
+  readonly lo: number | null;
+  readonly hi: number | null;
+  readonly noInterval?: string;
 }
 
 export interface ArrayEstimates {
@@ -130,11 +133,25 @@ function results({ columns, rows, moments }: Shared, values: Values, t: number):
   return {
     estimates: influencesOf(rows).map(([estimator], e) => {
       const [value, se] = [own[e]!, moments[2 * e + 1]!];
-      return { estimator, value, se, lo: value - t * se, hi: value + t * se };
+      return { estimator, value, se, ...limits(value, se, t, columns.tasks) };
     }),
     ess: values.ess,
     tail: tailIndex(rows.weight),
   };
+}
+
+/** Arrays hold no claim that returns are 0 or 1, so that a spread of 0 leaves no exact interval either. */
+function limits(
+  value: number,
+  se: number,
+  t: number,
+  tasks: number,
+): Pick<ArrayEstimate, 'lo' | 'hi' | 'noInterval'> {
+  const none = (noInterval: string) => ({ lo: null, hi: null, noInterval });
+  if (tasks < 2) return none('one cluster gives no standard error');
+  if (!Number.isFinite(value) || !Number.isFinite(se)) return none('the estimate or its error is not finite');
+  if (withoutSpread(se, value)) return none(NO_SPREAD);
+  return { lo: value - t * se, hi: value + t * se };
 }
 
 /** In the order of `influencesOf`: means where the influence values are the terms of one, sums of ratios elsewhere. */
