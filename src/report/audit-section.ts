@@ -78,7 +78,7 @@ function one(a: Audit, at: string): Html[] {
             { wide: true },
           ),
           paragraph(STAGE_LEGEND, 'note'),
-          ...(a.weights ? [weightsLine(a.weights, a.unsupported)] : []),
+          ...(a.weights ? [weightsLine(a.weights, a.unsupported, at)] : []),
         ])
       : []),
     ...(a.evaluation && a.verdict !== 'refused'
@@ -114,14 +114,19 @@ function one(a: Audit, at: string): Html[] {
 }
 
 /** The weights of whole episodes, in a line. */
-const weightsLine = (w: NonNullable<Audit['weights']>, unsupported: Audit['unsupported']): Html =>
-  paragraph(
-    `Final weights: ESS ${formatNumber(w.ess, 1)} (${formatShare(w.essShare)}), by task ${formatNumber(w.essByTask, 1)}; ` +
-      `largest share ${formatShare(w.largestShare)}, top 1 % ${formatShare(w.topPercentShare)}; ` +
-      `k̂ ${w.kHat === null ? `not computed (${w.kHatReason})` : formatNumber(w.kHat, 2)}; ` +
-      `unsupported mass ${unsupported?.mass == null ? `unknown (${unsupported?.reason ?? 'not looked at'})` : formatNumber(unsupported.mass)}.`,
+function weightsLine(w: NonNullable<Audit['weights']>, unsupported: Audit['unsupported'], at: string): Html {
+  const of = `${at}/weights`;
+  const kHat =
+    w.kHat === null ? `not computed (${w.kHatReason})` : shown(`${of}/kHat`, w.kHat, formatNumber(w.kHat, 2));
+  const mass =
+    unsupported?.mass == null
+      ? `unknown (${unsupported?.reason ?? 'not looked at'})`
+      : shown(`${at}/unsupported/mass`, unsupported.mass);
+  return paragraph(
+    words`Final weights: ESS ${shown(`${of}/ess`, w.ess, formatNumber(w.ess, 1))} (${shown(`${of}/essShare`, w.essShare, formatShare(w.essShare))}), by task ${shown(`${of}/essByTask`, w.essByTask, formatNumber(w.essByTask, 1))}; largest share ${shown(`${of}/largestShare`, w.largestShare, formatShare(w.largestShare))}, top 1 % ${shown(`${of}/topPercentShare`, w.topPercentShare, formatShare(w.topPercentShare))}; k̂ ${kHat}; unsupported mass ${mass}.`,
     'note',
   );
+}
 
 /** A doubly robust value says what it is made of: a model that does all the work is no cross-check. */
 function doublyRobustParts(estimates: readonly Estimate[], at: string): Html[] {

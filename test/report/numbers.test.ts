@@ -120,6 +120,7 @@ describe('every figure of the page is the rounding of the value in the data that
       'examples/0/credit/turns/0/advantage',
       'examples/1/credit/turns/0/advantageSe',
       'targets/0/audit/stages/1/essCarried',
+      'targets/1/audit/weights/ess',
     ])
       expect(shown).toContain(path);
     // A refused candidate has no estimate on the page.
