@@ -2,10 +2,10 @@ import { NO_SPREAD } from '../math/no-spread.ts';
 import type { Check } from '../schema/check.ts';
 import type { Description } from '../schema/describe.ts';
 import { bars, counts } from './figures.ts';
-import { counted, formatCount, formatNumber, formatShare, rateWords } from './format.ts';
+import { formatCount, formatNumber, formatShare, rateWords } from './format.ts';
 import { figure, type Html, heading, html, list, paragraph, table } from './page.ts';
 import { plain } from './plain.ts';
-import { shown, shownInterval } from './shown-number.ts';
+import { shown, shownInterval, words } from './shown-number.ts';
 import { warningLine } from './warning-line.ts';
 
 /** What is in the logs: counts, rewards with their uncertainty, endings, tools. */
@@ -29,6 +29,10 @@ export function describeSection(d: Description): Html[] {
     ...warningsList(d.warnings),
   ];
   const r = d.reward;
+  const count = (name: 'n' | 'episodes' | 'clusters' | 'aborted' | 'withoutReward') =>
+    shown(`description/reward/${name}`, r?.[name], formatCount(r?.[name] ?? 0));
+  const share = (at: string, value: number | null) =>
+    shown(`description/reward/${at}`, value, formatShare(value));
   if (r)
     parts.push(
       heading(3, 'Reward'),
@@ -52,15 +56,11 @@ export function describeSection(d: Description): Html[] {
         ['mean', 'standard error', `${formatShare(r.interval?.level ?? 0.95)} interval`],
       ),
       paragraph(
-        (r.interval
-          ? ''
-          : `No interval for new tasks: ${r.clusters < 5 ? 'fewer than 5 tasks' : NO_SPREAD}. `) +
-          `Over ${formatCount(r.n)} of ${formatCount(r.episodes)} episodes in ${counted(r.clusters, 'task')}; left out: ` +
-          `${formatCount(r.aborted)} aborted, ${formatCount(r.withoutReward)} without a reward. With episodes taken as ` +
-          `independent the standard error would be ${formatNumber(r.seNaive, 4)}.` +
-          (r.successRate === null
+        words`${r.interval ? '' : `No interval for new tasks: ${r.clusters < 5 ? 'fewer than 5 tasks' : NO_SPREAD}. `}Over ${count('n')} of ${count('episodes')} episodes in ${count('clusters')} ${r.clusters === 1 ? 'task' : 'tasks'}; left out: ${count('aborted')} aborted, ${count('withoutReward')} without a reward. With episodes taken as independent the standard error would be ${shown('description/reward/seNaive', r.seNaive, formatNumber(r.seNaive, 4))}.${
+          r.successRate === null
             ? ''
-            : ` Success rate ${formatShare(r.successRate)}${r.abortedAsZero ? `, ${formatShare(r.abortedAsZero.successRate)} with aborted episodes counted as failures` : ''}.`),
+            : words` Success rate ${share('successRate', r.successRate)}${r.abortedAsZero ? words`, ${share('abortedAsZero/successRate', r.abortedAsZero.successRate)} with aborted episodes counted as failures` : ''}.`
+        }`,
         'note',
       ),
     );
