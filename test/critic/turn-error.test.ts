@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { fitCritic } from '../../src/critic/critic.ts';
+import { random, uniform } from '../../src/math/random.ts';
 import { agentTurns, sparse, worldOf } from './world.ts';
 
 const exact = JSON.parse(
@@ -70,6 +71,38 @@ describe('standard error of A of one turn', () => {
     expect(inside / turns).toBeGreaterThan(0.93);
     // Not by being far too wide.
     expect(Math.sqrt(squares / turns)).toBeGreaterThan(0.5);
+  });
+
+  // Each turn pays 1 with probability .9 after a and .1 after b, whatever the state: A is ± .4 and V does not depend on it.
+  test.each([1, 3])('V does not depend on the state, %i turns: z has about unit size', (T) => {
+    const sets = 20;
+    let total = 0;
+    for (let seed = 0; seed < sets; seed++) {
+      const rng = random(seed, 'V constant');
+      const pay = (action: string): number => (uniform(rng) < (action === 'a' ? 0.9 : 0.1) ? 1 : 0);
+      const episodes = Array.from({ length: 600 }, (_, i) => {
+        const turns = Array.from({ length: T }, () => ({
+          state: uniform(rng) < 0.5 ? 0 : 1,
+          action: uniform(rng) < 0.5 ? 'a' : 'b',
+        }));
+        const reward = pay(turns[T - 1]!.action);
+        const paid = turns.map((s, k) => (k < T - 1 ? { ...s, reward: pay(s.action) } : s));
+        return { id: `e${i + 1000}`, task: `t${i % 150}`, reward, turns: paid };
+      });
+      const w = worldOf(episodes, 2);
+      const f = fitCritic(w.t, w.states, w.actions, { placebos: 1, minStageRows: 100 });
+      expect(f.report.stages.every((s) => !s.pooled)).toBe(true);
+      let squares = 0;
+      for (const row of f.rows.rows) {
+        const a = w.t.turns.actionClass.values[w.t.turns.actionClass.codes[row]!]!;
+        squares += ((f.advantage[row]! - (a === 'a' ? 0.4 : -0.4)) / f.advantageSe[row]!) ** 2;
+      }
+      total += squares / f.rows.rows.length / sets;
+    }
+    // Turns of a data set share their error: z² has mean 1 and variance 2 / sets at most. Twice that.
+    const slack = 2 * Math.sqrt(2 / sets);
+    expect(total).toBeGreaterThan(1 - slack);
+    expect(total).toBeLessThan(1 + slack);
   });
 
   test('a feature that never varied in the training part leaves no error', () => {
