@@ -1,3 +1,4 @@
+import { withoutSpread } from '../math/no-spread.ts';
 import { clusterVariance } from '../math/statistics.ts';
 import type { Calibration, HeldOutError } from '../schema/credit.ts';
 import type { CriticRows } from './critic-rows.ts';
@@ -132,12 +133,14 @@ export function calibration(r: CriticRows, v: Float64Array, bins = 10): Calibrat
     const outcomes = gather(rows.length, (i) => r.toGo[rows[i]!]!);
     const of = clusterOf(r, rows);
     const { se, clusters } = clusterVariance(outcomes, of, r.clusters);
+    const observed = outcomes.reduce((a, b) => a + b, 0) / rows.length;
     return {
       predicted: rows.reduce((s, row) => s + v[row]!, 0) / rows.length,
-      observed: outcomes.reduce((a, b) => a + b, 0) / rows.length,
+      observed,
       n: rows.length,
       tasks: clusters,
-      se: Number.isNaN(se) ? null : se,
+      // Outcomes that are all alike give no error: a spread of 0 is not certainty.
+      se: Number.isNaN(se) || withoutSpread(se, observed) ? null : se,
     };
   });
 }

@@ -28,7 +28,7 @@ function believed(c: CriticReport): Html[] {
       calibration(c.calibration),
       `Calibration of V: mean V and mean return still to come, in tenths of the turns by V, ± 1.96 standard errors clustered by task. Dashed: where they agree.${
         c.calibration.some((k) => k.se === null)
-          ? ' A dot without a line has no standard error: one task.'
+          ? ' A dot without a line has no standard error: one task, or outcomes that are all alike.'
           : ''
       }`,
     ),
