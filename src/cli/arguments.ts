@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { failure } from '../schema/error.ts';
 import type { Command, Values } from './command.ts';
+import { didYouMean } from './nearest.ts';
 
 /** Reads the flags of a command; an unknown or missing flag, or one value too many, is a usage error (exit 2). */
 export function readArguments(
@@ -16,7 +17,12 @@ export function readArguments(
   try {
     parsed = parse(command, args);
   } catch (error) {
-    throw usage((error as Error).message.split('. ')[0]!.replace(/^./, (c) => c.toLowerCase()));
+    const { message, code } = error as Error & { code?: string };
+    const wrong = message.split('. ')[0]!.replace(/^./, (c) => c.toLowerCase());
+    const typed = code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION' ? /'--([^'=]+)/.exec(message)?.[1] : undefined;
+    const meant =
+      typed === undefined ? undefined : didYouMean(typed, [...Object.keys(command.options), 'help'], '--');
+    throw meant === undefined ? usage(wrong) : usage(wrong, meant);
   }
   const given = new Map<string, string>();
   for (const token of parsed.tokens) {

@@ -56,7 +56,7 @@ export function evaluationText({ evaluation, verdict }: Audit): string {
   ]);
   const notes = [...new Set(e.estimates.flatMap((x) => x.warnings.map((w) => `  ${w.message}\n`)))];
   return [
-    `${casesText(e)}\n${differenceText(e, verdict)}${table(['estimator', 'value', 'se', intervalHeader(e), 'ESS', 'convention'], rows, [1, 2, 3, 4], 100)}  IS: importance sampling; W: weighted; PD: per decision; ESS: effective sample size\n`,
+    `${casesText(e)}\n${differenceText(e, verdict)}${table(['estimator', 'value', 'se', intervalHeader(e), 'ESS', 'convention'], rows, [1, 2, 3, 4], 400)}  IS: importance sampling; W: weighted; PD: per decision; ESS: effective sample size\n`,
     partsText(e),
     boundsText(e),
     notes.length > 0 ? `Notes\n${notes.join('')}` : '',

@@ -37,6 +37,8 @@ export interface Command {
   readonly examples: readonly string[];
   /** Lines below the options: what a flag cannot say, the exit codes for instance. */
   readonly notes?: readonly string[];
+  /** What it prints is data without `--json` too: its lines are never folded. */
+  readonly prints?: 'data';
   /** Writes files that an interrupt takes back unless they are whole; it never computes for long without a pause. */
   readonly undone?: true;
   run(values: Values, positionals: readonly string[], io: Io): Promise<0 | ExitCode>;

@@ -16,4 +16,5 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   simulate: async () => (await import('./simulate.ts')).simulateCommand,
   devices: async () => (await import('./devices.ts')).devicesCommand,
   schema: async () => (await import('./schema.ts')).schemaCommand,
+  version: async () => (await import('./version.ts')).versionCommand,
 };

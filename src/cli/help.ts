@@ -40,7 +40,7 @@ export function programHelp(commands: readonly Command[]): string {
     ...commands.map((c) => `  ${c.name.padEnd(width)}  ${c.summary}`),
     '',
     'Exit codes: 0 fine, 1 failed, 2 usage, 3 the logs cannot answer (the audit says no).',
-    '"turnwise COMMAND --help" tells more.',
+    '"turnwise help COMMAND" tells more.',
     '',
   ].join('\n');
 }

@@ -1,37 +1,32 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs';
 import { failure, TurnwiseError } from '../schema/error.ts';
 import { removeUnfinished } from '../store/whole-file.ts';
 import { readArguments } from './arguments.ts';
+import type { Command } from './command.ts';
 import { commands } from './commands.ts';
 import { commandHelp, programHelp } from './help.ts';
-import { terminal } from './terminal.ts';
+import { didYouMean } from './nearest.ts';
+import { foldedTerminal, terminal } from './terminal.ts';
+import { version } from './version.ts';
 
 async function main(argv: readonly string[]): Promise<number> {
   const [name, ...rest] = argv;
-  if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
-    terminal.out(programHelp(await Promise.all(Object.values(commands).map((load) => load()))));
-    return name === undefined ? 2 : 0;
-  }
-  if (name === '--version') {
-    const pkg = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-      version: string;
-    };
-    terminal.out(`${pkg.version}\n`);
+  const asked = name === '--help' || name === '-h' || name === 'help';
+  if (asked && rest[0] !== undefined && !rest[0].startsWith('-')) {
+    foldedTerminal.out(commandHelp(await commandNamed(rest[0])));
     return 0;
   }
-  const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (!load)
-    throw failure({
-      subject: 'turnwise',
-      wrong: 'unknown command',
-      got: `"${name}"`,
-      expected: `one of ${Object.keys(commands).join(', ')}`,
-      exitCode: 2,
-    });
-  const command = await load();
+  if (name === undefined || asked) {
+    foldedTerminal.out(programHelp(await Promise.all(Object.values(commands).map((load) => load()))));
+    return name === undefined ? 2 : 0;
+  }
+  if (name === '--version' || name === '-v') {
+    terminal.out(`${version()}\n`);
+    return 0;
+  }
+  const command = await commandNamed(name);
   if (rest.includes('--help') || rest.includes('-h')) {
-    terminal.out(commandHelp(command));
+    foldedTerminal.out(commandHelp(command));
     return 0;
   }
   const { values, positionals } = readArguments(command, rest);
@@ -43,7 +38,25 @@ async function main(argv: readonly string[]): Promise<number> {
       exitCode: 2,
     });
   if (command.undone) undoWhenInterrupted();
-  return command.run(values, positionals, terminal);
+  return command.run(
+    values,
+    positionals,
+    values.json === true || command.prints === 'data' ? terminal : foldedTerminal,
+  );
+}
+
+async function commandNamed(name: string): Promise<Command> {
+  const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (load) return load();
+  const names = Object.keys(commands);
+  throw failure({
+    subject: 'turnwise',
+    wrong: 'unknown command',
+    got: `"${name}"`,
+    expected: `one of ${names.join(', ')}`,
+    fix: didYouMean(name, names),
+    exitCode: 2,
+  });
 }
 
 /** Interrupted, it leaves nothing half-written, and ends by the signal as it would have without. */

@@ -3,6 +3,7 @@ import { PolicyFile } from '../policy/policy-file.ts';
 import { failure } from '../schema/error.ts';
 import { SCHEMAS } from '../schema/schemas.ts';
 import type { Command } from './command.ts';
+import { didYouMean } from './nearest.ts';
 import { table } from './table.ts';
 
 const ALL: typeof SCHEMAS = {
@@ -12,6 +13,7 @@ const ALL: typeof SCHEMAS = {
 
 export const schemaCommand: Command = {
   name: 'schema',
+  prints: 'data',
   summary: 'JSON Schema of the records it reads and of the results it prints',
   positionals: '[name]',
   options: {},
@@ -35,6 +37,7 @@ export const schemaCommand: Command = {
         wrong: 'unknown schema',
         got: `"${name}"`,
         expected: `one of ${Object.keys(ALL).join(', ')}`,
+        fix: didYouMean(name, Object.keys(ALL)),
         exitCode: 2,
       });
     io.out(`${JSON.stringify(z.toJSONSchema(found.schema, { io: found.io }), null, 2)}\n`);

@@ -17,6 +17,7 @@ const WORLDS: Readonly<Record<string, (values: Values) => Iterable<EpisodeInput>
 
 export const simulateCommand: Command = {
   name: 'simulate',
+  prints: 'data',
   summary: 'write episodes of a world whose every value is known exactly',
   positionals: '<world>',
   options: {

@@ -1,27 +1,82 @@
 import { greatest } from '../math/extremes.ts';
 import { plain } from '../report/plain.ts';
+import { pieces, screenWidth } from './screen.ts';
 
-/** Columns of text side by side; those in `right` (by index) flush right. Cells are cut at `width` characters. */
+/**
+ * Columns of text side by side; those in `right` (by index) flush right. Cells are cut at `width` characters. Where
+ * the screen is narrower, columns of words are folded, the widest first; where even that is too wide, each row
+ * becomes lines of "column  value".
+ */
 export function table(
   header: readonly string[],
   rows: readonly (readonly string[])[],
   right: readonly number[] = [],
   width = 60,
+  screen = screenWidth(),
 ): string {
   const cut = (text: string): string => {
     const line = plain(text).replaceAll('\n', ' ').replaceAll('\t', ' ');
     return line.length <= width ? line : `${line.slice(0, width - 1)}…`;
   };
-  const cells = [header, ...rows].map((row) => row.map(cut));
-  const widths = header.map((_, k) => greatest(cells.map((row) => (row[k] ?? '').length)));
+  const cells = [header, ...rows].map((row) => header.map((_, k) => cut(row[k] ?? '')));
+  const widths = fittedWidths(
+    header.map((_, k) => greatest(cells.map((row) => row[k]!.length))),
+    right,
+    screen,
+  );
+  if (widths === null) return records(cells, screen);
   return cells
     .map((row) => {
-      const line = widths.map((w, k) =>
-        right.includes(k) ? (row[k] ?? '').padStart(w) : (row[k] ?? '').padEnd(w),
-      );
-      return `  ${line.join('  ').trimEnd()}\n`;
+      const folds = row.map((cell, k) => pieces(cell, widths[k]!));
+      const height = greatest(folds.map((fold) => fold.length));
+      return Array.from({ length: height }, (_, i) => {
+        const line = widths.map((w, k) =>
+          right.includes(k) ? (folds[k]![i] ?? '').padStart(w) : (folds[k]![i] ?? '').padEnd(w),
+        );
+        return `  ${line.join('  ').trimEnd()}\n`;
+      }).join('');
     })
     .join('');
+}
+
+/** A column of words is not folded to less. */
+const NARROW = 14;
+
+/** Widths of the columns on a screen; null where they do not fit. */
+function fittedWidths(
+  natural: readonly number[],
+  right: readonly number[],
+  screen: number,
+): readonly number[] | null {
+  const widths = [...natural];
+  let over = widths.reduce((sum, w) => sum + w + 2, 0) - screen;
+  for (; over > 0; over--) {
+    let widest = -1;
+    for (let k = 0; k < widths.length; k++)
+      if (!right.includes(k) && widths[k]! > NARROW && (widest < 0 || widths[k]! > widths[widest]!))
+        widest = k;
+    if (widest < 0) return null;
+    widths[widest]!--;
+  }
+  return widths;
+}
+
+/** Each row as lines of "column  value", its first cell above. */
+function records([header, ...rows]: readonly (readonly string[])[], screen: number): string {
+  const label = greatest(header!.slice(1).map((name) => name.length));
+  const lines = rows.flatMap((row) => [
+    ...(row[0] === '' ? [] : pieces(row[0]!, screen - 2).map((piece) => `  ${piece}`)),
+    ...row
+      .slice(1)
+      .flatMap((cell, k) =>
+        cell === ''
+          ? []
+          : pieces(cell, Math.max(NARROW, screen - label - 6)).map(
+              (piece, i) => `    ${(i === 0 ? header![k + 1]! : '').padEnd(label)}  ${piece}`,
+            ),
+      ),
+  ]);
+  return lines.map((line) => `${line}\n`).join('');
 }
 
 /** A bar of `value` against `most`, in eighths of a character. */
@@ -33,10 +88,7 @@ export function bar(value: number, most: number, width = 24): string {
 
 /** Text in lines of at most `width` characters, each after `indent`. */
 export function wrap(text: string, width: number, indent = '  '): string {
-  const lines: string[] = [''];
-  for (const word of text.split(' ')) {
-    if (lines.at(-1)!.length + word.length + 1 > width) lines.push('');
-    lines[lines.length - 1] += lines.at(-1) === '' ? word : ` ${word}`;
-  }
-  return lines.map((line) => `${indent}${line}\n`).join('');
+  return pieces(text, Math.min(width, screenWidth() - indent.length))
+    .map((line) => `${indent}${line}\n`)
+    .join('');
 }

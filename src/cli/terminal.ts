@@ -1,5 +1,6 @@
 import { plain } from '../report/plain.ts';
 import type { Io } from './command.ts';
+import { folded, screenWidth } from './screen.ts';
 
 let shown = 0;
 const clear = () => {
@@ -15,7 +16,7 @@ export const terminal: Io = {
   },
   err(text) {
     clear();
-    process.stderr.write(plain(text));
+    process.stderr.write(plain(process.stderr.isTTY ? folded(text, screenWidth()) : text));
   },
   progress(text) {
     if (!process.stderr.isTTY) return;
@@ -28,3 +29,6 @@ export const terminal: Io = {
   },
   stdin: process.stdin,
 };
+
+/** The terminal with lines folded to its width: for people, never for data. */
+export const foldedTerminal: Io = { ...terminal, out: (text) => terminal.out(folded(text, screenWidth())) };
