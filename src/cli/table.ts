@@ -4,8 +4,8 @@ import { pieces, screenWidth } from './screen.ts';
 
 /**
  * Columns of text side by side; those in `right` (by index) flush right. Cells are cut at `width` characters. Where
- * the screen is narrower, columns of words are folded, the widest first; where even that is too wide, each row
- * becomes lines of "column  value".
+ * the screen is narrower, columns of words are folded, the widest first; where even that is too wide, the columns
+ * stand in blocks below each other, each with the first column.
  */
 export function table(
   header: readonly string[],
@@ -24,7 +24,29 @@ export function table(
     right,
     screen,
   );
-  if (widths === null) return records(cells, screen);
+  if (widths === null) {
+    const held = header.length - 1;
+    // The most columns that fit beside the first one; the rest below.
+    for (let k = held - 1; k >= 1; k--) {
+      const block = [...Array(k + 1).keys()];
+      const rest = [0, ...[...Array(held - k).keys()].map((i) => i + k + 1)];
+      const part = (columns: readonly number[]) =>
+        table(
+          columns.map((c) => header[c]!),
+          rows.map((row) => columns.map((c) => row[c] ?? '')),
+          columns.flatMap((c, i) => (right.includes(c) ? [i] : [])),
+          width,
+          screen,
+        );
+      const fits = fittedWidths(
+        block.map((c) => greatest(cells.map((row) => row[c]!.length))),
+        block.filter((c) => right.includes(c)),
+        screen,
+      );
+      if (fits !== null) return `${part(block)}\n${part(rest)}`;
+    }
+    return records(cells, screen);
+  }
   return cells
     .map((row) => {
       const folds = row.map((cell, k) => pieces(cell, widths[k]!));

@@ -33,8 +33,19 @@ test('a table fits the screen: its words fold, its numbers do not; else each row
     expect(words(at(screen)).length).toBe(words(at(Infinity)).length);
   }
   expect(at(Infinity).split('\n')).toHaveLength(4);
-  const many = table(['a', 'b', 'c', 'd'], [['1', '22222222222222', '33333333333333', '4']], [1, 2], 60, 30);
-  expect(many).toBe('  1\n    b  22222222222222\n    c  33333333333333\n    d  4\n');
+  const many = (screen: number) =>
+    table(
+      ['turn', 'b', 'c', 'd'],
+      [['1', '22222222222222', '33333333333333', '4']],
+      [0, 1, 2, 3],
+      60,
+      screen,
+    );
+  expect(many(30)).toBe(
+    '  turn               b\n     1  22222222222222\n\n  turn               c  d\n     1  33333333333333  4\n',
+  );
+  // Too narrow for one number beside the first column: each row is a list.
+  expect(many(20)).toBe('  1\n    b  22222222222222\n    c  33333333333333\n    d  4\n');
 });
 
 test('a slip of the keys is named, another word is not', () => {
