@@ -14,6 +14,7 @@ import { evaluate } from '../value/evaluate.ts';
 import { behaviourCoverage } from '../weights/behaviour-coverage.ts';
 import { type EpisodeWeights, episodeWeights } from '../weights/episode-weights.ts';
 import type { LogRatios } from '../weights/ratios.ts';
+import { countedWords } from '../weights/words.ts';
 import { actingPolicies, behaviourMix } from './behaviour-mix.ts';
 import { permitIntervals } from './permit-intervals.ts';
 import { type Evidence, reasonsAgainst } from './reasons.ts';
@@ -124,7 +125,7 @@ export function nothingLeft(
         code: trained ? 'trained-on-these-logs' : 'no-episodes',
         verdict: 'refused',
         message: trained
-          ? `the target was trained on every task of these logs (${tasks} tasks, ${episodes} episodes): nothing is left to evaluate it on`
+          ? `the target was trained on every task of these logs (${countedWords(tasks, 'task')}, ${countedWords(episodes, 'episode')}): nothing is left to evaluate it on`
           : 'the logs hold no episode with a return',
         value: 0,
         threshold: trained ? config.minTasks : 1,

@@ -6,7 +6,7 @@ import type { AuditConfig } from '../schema/audit-config.ts';
 import type { Evaluation } from '../schema/evaluation.ts';
 import { estimators } from '../value/estimators.ts';
 import type { LogRatios } from '../weights/ratios.ts';
-import { countWords, numberWords, shareWords } from '../weights/words.ts';
+import { countedWords, countWords, numberWords, shareWords } from '../weights/words.ts';
 import { withoutError } from './errors-missing.ts';
 import { knownFaults } from './known-faults.ts';
 import { worstMeanWeight } from './mean-weight-test.ts';
@@ -63,8 +63,8 @@ function refusals(
     refuse(
       ratios.held.episodes > 0 ? 'trained-on-these-logs' : 'too-few-tasks',
       ratios.held.episodes > 0
-        ? `the target was trained on ${ratios.held.tasks} of these tasks, which leaves ${K} to evaluate it on`
-        : `${K} tasks are too few for a standard error`,
+        ? `the target was trained on ${countWords(ratios.held.tasks)} of these tasks, which leaves ${K} to evaluate it on`
+        : `${countedWords(K, 'task')} ${K === 1 ? 'is' : 'are'} too few for a standard error`,
       K,
       c.minTasks,
     );
@@ -76,14 +76,14 @@ function refusals(
   if (w.ess < c.minEss)
     refuse(
       'low-ess',
-      `${countWords(evaluation.episodes.used)} episodes are worth ${numberWords(w.ess)} under the target`,
+      `${countedWords(evaluation.episodes.used, 'episode')} ${evaluation.episodes.used === 1 ? 'is' : 'are'} worth ${numberWords(w.ess)} under the target`,
       w.ess,
       c.minEss,
     );
   if (w.essByTask < c.minTaskEss)
     refuse(
       'low-task-ess',
-      `${countWords(K)} tasks are worth ${numberWords(w.essByTask)} under the target`,
+      `${countedWords(K, 'task')} ${K === 1 ? 'is' : 'are'} worth ${numberWords(w.essByTask)} under the target`,
       w.essByTask,
       c.minTaskEss,
     );
@@ -123,7 +123,7 @@ function weaknesses(
   if (w.essByTask >= c.minTaskEss && w.essByTask < c.weakTaskEss)
     weak(
       'few-task-ess',
-      `${countWords(evaluation.clusters)} tasks are worth ${numberWords(w.essByTask)} under the target`,
+      `${countedWords(evaluation.clusters, 'task')} are worth ${numberWords(w.essByTask)} under the target`,
       w.essByTask,
       c.weakTaskEss,
     );
@@ -136,8 +136,8 @@ function weaknesses(
     weak(
       'few-events',
       w.events === 0
-        ? `all returns are alike in ${countWords(evaluation.clusters)} tasks: an error of 0 says nothing of an outcome never seen`
-        : `outcomes are rare: the value rests on the like of ${numberWords(w.events)} of them in ${countWords(evaluation.clusters)} tasks`,
+        ? `all returns are alike in ${countedWords(evaluation.clusters, 'task')}: an error of 0 says nothing of an outcome never seen`
+        : `outcomes are rare: the value rests on the like of ${numberWords(w.events)} of them in ${countedWords(evaluation.clusters, 'task')}`,
       w.events,
       c.weakEvents,
     );

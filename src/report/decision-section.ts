@@ -1,5 +1,5 @@
 import type { Report } from '../schema/report.ts';
-import { forest } from './figures.ts';
+import { forest } from './forest.ts';
 import { decimalsFor, formatShare, formatSigned } from './format.ts';
 import { HEADLINE, headline } from './headline.ts';
 import { figure, type Html, heading, html, paragraph, table } from './page.ts';

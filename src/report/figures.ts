@@ -1,35 +1,8 @@
 import * as Plot from '@observablehq/plot';
-import { parseHTML } from 'linkedom';
 import { greatest, least } from '../math/extremes.ts';
-import { type Html, html } from './page.ts';
+import { BAD, GOOD, INK, PALETTE, SOFT, svg } from './figure.ts';
+import type { Html } from './page.ts';
 import { plain } from './plain.ts';
-
-const { document } = parseHTML('<!doctype html><html><body></body></html>');
-const WIDTH = 640;
-/** Colours are those of the page's style, so that a figure follows a dark scheme; elsewhere the light ones hold. */
-const INK = 'var(--fig, #1f6feb)';
-const SOFT = 'var(--soft, #59636e)';
-const GOOD = 'var(--good, #1a7f37)';
-const BAD = 'var(--bad, #cf222e)';
-const PAPER = 'var(--paper, #fff)';
-const PALETTE = [INK, 'var(--warm, #bc4c00)', GOOD, 'var(--violet, #8250df)', 'var(--warn, #9a6700)', BAD];
-
-/** Renders a plot to inline SVG. Labels from logs must have gone through `plain`. */
-function svg(options: Plot.PlotOptions): Html {
-  const element = Plot.plot({
-    width: WIDTH,
-    marginLeft: 60,
-    marginBottom: 36,
-    style: { fontSize: '12px' },
-    document: document as never,
-    ...options,
-  });
-  element.setAttribute('role', 'img');
-  // A picture has one name, its caption; Plot names the groups within, which no reader of a picture reaches.
-  for (const group of element.querySelectorAll('g[aria-label]')) group.removeAttribute('aria-label');
-  // Plot writes one style element a figure; class names are unique within a page by `className`.
-  return html(element.outerHTML);
-}
 
 /** Counts by category, in the order given. */
 export function bars(rows: readonly { label: string; value: number }[], axis: string): Html {
@@ -73,79 +46,6 @@ function withEmpty(rows: readonly { x: number; count: number }[]): { x: number; 
   if (rows.length === 0 || span > 200) return [...rows];
   return Array.from({ length: span + 1 }, (_, i) => ({ x: lo + i, count: by.get(lo + i) ?? 0 }));
 }
-
-export interface ForestRow {
-  readonly label: string;
-  readonly verdict: 'supported' | 'weak' | 'refused';
-  readonly value: number | null;
-  readonly lo: number | null;
-  readonly hi: number | null;
-}
-
-/** Differences with their intervals against a line at 0; the verdict shows in the shape of the mark, not in its colour. */
-export function forest(rows: readonly ForestRow[]): Html {
-  const data = rows.map((r, i) => ({ ...r, key: String(i), name: short(plain(r.label)) }));
-  const drawn = data.filter((r) => r.value !== null);
-  const ends = drawn.flatMap((r) => [r.value!, r.lo ?? r.value!, r.hi ?? r.value!]);
-  const [lo, hi] = [Math.min(0, least(ends)), Math.max(0, greatest(ends))];
-  const room = lo < hi && Number.isFinite(hi - lo) ? (hi - lo) / 20 : 1;
-  return svg({
-    // Narrow, so that its letters are large enough where it shrinks to a narrow screen.
-    width: 460,
-    style: { fontSize: '13px' },
-    marginLeft: 20 + 8 * Math.max(4, greatest(data.map((r) => r.name.length))),
-    marginBottom: 40,
-    height: 70 + 34 * data.length,
-    x: {
-      label: 'candidate − logging policy',
-      grid: true,
-      ticks: 4,
-      domain: ends.length > 0 ? [lo - room, hi + room] : [-1, 1],
-    },
-    y: {
-      label: null,
-      domain: data.map((r) => r.key),
-      type: 'point',
-      tickFormat: (key: string) => data[Number(key)]!.name,
-    },
-    marks: [
-      Plot.ruleX([0], { stroke: 'currentColor', strokeWidth: 1.5 }),
-      ...(['supported', 'weak'] as const).map((verdict) =>
-        Plot.ruleY(
-          drawn.filter((r) => r.verdict === verdict && r.lo !== null && r.hi !== null),
-          {
-            x1: 'lo',
-            x2: 'hi',
-            y: 'key',
-            stroke: INK,
-            strokeWidth: 2.5,
-            ...(verdict === 'weak' ? { strokeDasharray: '5,4' } : {}),
-          },
-        ),
-      ),
-      Plot.dot(drawn, {
-        x: 'value',
-        y: 'key',
-        fill: (r) => (r.verdict === 'supported' ? INK : PAPER),
-        stroke: INK,
-        strokeWidth: 2,
-        r: 5,
-      }),
-      Plot.text(
-        data.filter((r) => r.value === null),
-        {
-          x: () => 0,
-          y: 'key',
-          text: (r) => (r.verdict === 'refused' ? '✕ refused: no estimate' : 'no estimate'),
-          dx: 8,
-          textAnchor: 'start',
-        },
-      ),
-    ],
-  });
-}
-
-const short = (name: string): string => (name.length <= 20 ? name : `${name.slice(0, 19)}…`);
 
 export interface IntervalRow {
   readonly label: string;

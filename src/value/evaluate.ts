@@ -4,6 +4,7 @@ import { parseConfig } from '../schema/parse-config.ts';
 import { stageSums } from '../weights/carried.ts';
 import { type EpisodeWeights, episodeWeights } from '../weights/episode-weights.ts';
 import type { LogRatios } from '../weights/ratios.ts';
+import { countedWords } from '../weights/words.ts';
 import { fromLogging } from './difference.ts';
 import { type EstimateContext, estimateOf } from './estimate.ts';
 import type { Influence } from './estimator.ts';
@@ -68,7 +69,7 @@ function nothingLeft(ratios: LogRatios) {
     subject: `target "${ratios.target}"`,
     wrong:
       ratios.held.episodes > 0
-        ? `was trained on every task of these logs (${ratios.held.tasks} tasks, ${ratios.held.episodes} episodes): nothing is left to evaluate it on`
+        ? `was trained on every task of these logs (${countedWords(ratios.held.tasks, 'task')}, ${countedWords(ratios.held.episodes, 'episode')}): nothing is left to evaluate it on`
         : 'the logs hold no episode with a return',
     fix: ratios.held.episodes > 0 ? 'Log episodes of tasks it has not seen.' : undefined,
     exitCode: 3,

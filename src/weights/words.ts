@@ -3,6 +3,10 @@
 /** A count with thousands separated. */
 export const countWords = (n: number): string => n.toLocaleString('en-US');
 
+/** "1 task", "2,000 tasks". */
+export const countedWords = (n: number, what: string): string =>
+  `${countWords(n)} ${what}${n === 1 ? '' : 's'}`;
+
 /** A share as a percentage of two digits; what can be no share is not spelled out. */
 export function shareWords(share: number): string {
   if (!(share <= 1)) return 'more than 100 %';
