@@ -1,4 +1,4 @@
-/** "Did you mean "audit"?" where one of the names is a slip away from what was typed. */
+/** `Did you mean "audit"?` where one of the names is a slip away from what was typed. */
 export function didYouMean(typed: string, names: Iterable<string>, prefix = ''): string | undefined {
   let best = '';
   let least = Infinity;

@@ -44,7 +44,7 @@ function foldedLine(line: string, width: number): string {
   const hanging = column > start && column <= width / 2 ? column : Math.min(start + 2, width / 2);
   const [first = '', ...others] = pieces(line.slice(start), width - start);
   // The first line keeps its columns, which `pieces` takes for words.
-  const rest = [first, ...others].slice(1).join(' ');
+  const rest = others.join(' ');
   if (rest === '') return line;
   return [
     `${' '.repeat(start)}${first}`,

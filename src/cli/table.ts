@@ -24,29 +24,7 @@ export function table(
     right,
     screen,
   );
-  if (widths === null) {
-    const held = header.length - 1;
-    // The most columns that fit beside the first one; the rest below.
-    for (let k = held - 1; k >= 1; k--) {
-      const block = [...Array(k + 1).keys()];
-      const rest = [0, ...[...Array(held - k).keys()].map((i) => i + k + 1)];
-      const part = (columns: readonly number[]) =>
-        table(
-          columns.map((c) => header[c]!),
-          rows.map((row) => columns.map((c) => row[c] ?? '')),
-          columns.flatMap((c, i) => (right.includes(c) ? [i] : [])),
-          width,
-          screen,
-        );
-      const fits = fittedWidths(
-        block.map((c) => greatest(cells.map((row) => row[c]!.length))),
-        block.filter((c) => right.includes(c)),
-        screen,
-      );
-      if (fits !== null) return `${part(block)}\n${part(rest)}`;
-    }
-    return records(cells, screen);
-  }
+  if (widths === null) return inBlocks(header, rows, right, width, screen, cells) ?? records(cells, screen);
   return cells
     .map((row) => {
       const folds = row.map((cell, k) => pieces(cell, widths[k]!));
@@ -59,6 +37,37 @@ export function table(
       }).join('');
     })
     .join('');
+}
+
+/** The most columns that fit beside the first one, and the rest below; null where not even one does. */
+function inBlocks(
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+  right: readonly number[],
+  width: number,
+  screen: number,
+  cells: readonly (readonly string[])[],
+): string | null {
+  for (let k = header.length - 2; k >= 1; k--) {
+    const block = [...Array(k + 1).keys()];
+    const fits = fittedWidths(
+      block.map((c) => greatest(cells.map((row) => row[c]!.length))),
+      right,
+      screen,
+    );
+    if (fits === null) continue;
+    const rest = [0, ...header.keys()].filter((c, i) => i === 0 || c > k);
+    const part = (columns: readonly number[]) =>
+      table(
+        columns.map((c) => header[c]!),
+        rows.map((row) => columns.map((c) => row[c] ?? '')),
+        columns.flatMap((c, i) => (right.includes(c) ? [i] : [])),
+        width,
+        screen,
+      );
+    return `${part(block)}\n${part(rest)}`;
+  }
+  return null;
 }
 
 /** A column of words is not folded to less. */

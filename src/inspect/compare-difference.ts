@@ -8,7 +8,6 @@
  * Each task counts once, whatever its trials. Where the spread is exactly 0 there is no interval: equal
  * outcomes in every trial do not make the difference certain.
  */
-
 import { studentQuantile } from '../math/distributions.ts';
 import { withoutSpread } from '../math/no-spread.ts';
 import { mean, variance } from '../math/statistics.ts';

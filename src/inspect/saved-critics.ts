@@ -3,6 +3,7 @@ import type { Warning } from '../schema/warning.ts';
 import { queryRows } from '../store/query.ts';
 import type { Store } from '../store/store.ts';
 import { type FittedOn, fittedOn } from '../trajectories/fitted-on.ts';
+import { countWords } from '../weights/words.ts';
 
 /**
  * The critics whose turn values a store holds, each compared with the episodes that are there now.
@@ -55,17 +56,15 @@ function stored(row: Row): SavedCritic {
   };
 }
 
-const count = (n: number | null): string => n!.toLocaleString('en-US');
-
 /** What tells the episodes it was fitted on from those held now; null: nothing. */
 function changed(row: Row, critic: SavedCritic, now: FittedOn | undefined): string | null {
   if (critic.method === null || now === undefined)
     return 'of unknown origin: kept by an older Turnwise, or imported without table "critics"; the store does not say on which episodes it was fitted';
   const { episodes, turns, values, policies } = critic;
-  if (values !== turns) return `holds ${count(values)} of its ${count(turns)} turn values`;
+  if (values !== turns) return `holds ${countWords(values)} of its ${countWords(turns!)} turn values`;
   const of = policies === null ? '' : ` of ${policies.map(word).join(', ')}`;
-  const fitted = `fitted on ${count(episodes)} finished episodes${of}`;
-  if (now.episodes !== episodes) return `${fitted}, the store now holds ${count(now.episodes)}`;
+  const fitted = `fitted on ${countWords(episodes!)} finished episodes${of}`;
+  if (now.episodes !== episodes) return `${fitted}, the store now holds ${countWords(now.episodes)}`;
   if (now.names !== row.names) return `${fitted}, the store now holds as many, under other names`;
   if (now.contents !== row.contents)
     return `${fitted}, whose rewards, tasks or turns have changed since in the store`;

@@ -41,9 +41,7 @@ export const gainWords = (gain: number): string =>
 /** A count with thousands separated. */
 export const formatCount = (value: number): string => formatNumber(value, 0);
 
-/** A count of things: "1 task", "2,000 tasks". */
-export const counted = (value: number, what: string): string =>
-  `${formatCount(value)} ${what}${value === 1 ? '' : 's'}`;
+export { countedWords as counted } from '../weights/words.ts';
 
 /** A share as a percentage. */
 export const formatShare = (value: number | null | undefined): string =>
