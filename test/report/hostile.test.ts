@@ -1,8 +1,6 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fc, test } from '@fast-check/vitest';
 import { parseHTML } from 'linkedom';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { verdictText } from '../../src/cli/audit-text.ts';
 import { creditText } from '../../src/cli/credit-text.ts';
@@ -13,6 +11,7 @@ import { plain } from '../../src/report/plain.ts';
 import { reportPage } from '../../src/report/report-page.ts';
 import { Report } from '../../src/schema/report.ts';
 import type { Store } from '../../src/store/store.ts';
+import { hasBrowser, onPage, openBrowser } from '../helpers/browser.ts';
 import { storeOf } from '../helpers/store.ts';
 
 /** Markup, a terminal title, a cleared screen, a bidirectional override, C1. */
@@ -91,42 +90,39 @@ test.prop([fc.string({ unit: 'binary' })])('plain text is stable and harmless', 
   expect(plain(text)).not.toMatch(CONTROL);
 });
 
-const chromium = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(existsSync);
-test.skipIf(!chromium)('a browser shows it without an error (skipped: chromium is not here)', async () => {
-  const { chromium: browser } = await import('playwright-core');
-  const folder = mkdtempSync(join(tmpdir(), 'turnwise-page-'));
-  const store = await storeOf([
-    { episode_id: EVIL, task_id: 'a', reward: 1, turns: [{ action: EVIL }] },
-    { episode_id: 'b', task_id: 'b', reward: 0, turns: [{ action: EVIL }] },
-  ]);
-  const page = join(folder, 'report.html');
-  writeFileSync(page, reportPage(await buildReport(store, { title: 'A page' })));
-  store.close();
-  const run = await browser.launch({
-    executablePath: chromium!,
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-    ],
-  });
-  try {
-    const tab = await run.newPage();
-    const wrong: string[] = [];
-    tab.on('pageerror', (e) => wrong.push(e.message));
-    tab.on('dialog', (d) => {
-      wrong.push(`dialog ${d.message()}`);
-      void d.dismiss();
-    });
-    tab.on('console', (m) => m.type() === 'error' && wrong.push(m.text()));
-    await tab.goto(`file://${page}`);
-    expect(await tab.locator('h2').count()).toBeGreaterThan(2);
-    expect(await tab.locator('svg').count()).toBeGreaterThan(0);
-    expect(wrong).toEqual([]);
-  } finally {
-    await run.close();
-    rmSync(folder, { recursive: true });
-  }
-});
+test.skipIf(!hasBrowser)(
+  'a browser shows it without an error (skipped: chromium is not installed)',
+  async () => {
+    const store = await storeOf([
+      { episode_id: EVIL, task_id: 'a', reward: 1, turns: [{ action: EVIL }] },
+      { episode_id: 'b', task_id: 'b', reward: 0, turns: [{ action: EVIL }] },
+    ]);
+    const page = reportPage(await buildReport(store, { title: 'A page' }));
+    store.close();
+    const browser = await openBrowser();
+    try {
+      const wrong: string[] = [];
+      const watch = (tab: Page) => {
+        tab.on('pageerror', (e) => wrong.push(e.message));
+        tab.on('dialog', (d) => {
+          wrong.push(`dialog ${d.message()}`);
+          void d.dismiss();
+        });
+        tab.on('console', (m) => m.type() === 'error' && wrong.push(m.text()));
+      };
+      await onPage(
+        browser,
+        page,
+        { scheme: 'light', width: 1280 },
+        async (tab) => {
+          expect(await tab.locator('h2').count()).toBeGreaterThan(2);
+          expect(await tab.locator('svg').count()).toBeGreaterThan(0);
+        },
+        watch,
+      );
+      expect(wrong).toEqual([]);
+    } finally {
+      await browser.close();
+    }
+  },
+);

@@ -1,19 +1,10 @@
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseHTML } from 'linkedom';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { audit } from '../../src/audit/audit.ts';
-import { ingest } from '../../src/ingest/ingest.ts';
-import { readPolicyFile } from '../../src/policy/read-policy-file.ts';
 import { buildReport } from '../../src/report/build-report.ts';
 import { reportPage } from '../../src/report/report-page.ts';
 import type { Report } from '../../src/schema/report.ts';
-import { openStore } from '../../src/store/store.ts';
-import { loadTrajectories } from '../../src/trajectories/load.ts';
-import { logRatiosFromPolicyFile } from '../../src/weights/from-policy-file.ts';
+import { simulatedReport } from '../helpers/simulated-report.ts';
 import { storeOf } from '../helpers/store.ts';
-
-const data = fileURLToPath(new URL('../../datasets/tool-agent/', import.meta.url));
 
 /** The value that lies at "a/0/b". */
 const at = (report: Report, path: string): unknown =>
@@ -70,17 +61,7 @@ describe('every figure of the page is the rounding of the value in the data that
   let simulated: Report;
   let compared: Report;
   beforeAll(async () => {
-    const store = await openStore(':memory:', { mode: 'create' });
-    await ingest(store, [join(data, 'episodes.jsonl')]);
-    const t = await loadTrajectories(store, { features: true });
-    const targets = ['soft', 'patient', 'eager'].map((name) => ({
-      audit: audit(logRatiosFromPolicyFile(t, readPolicyFile(join(data, `${name}.policy.json`))), {
-        range: [-0.3, 1] as [number, number],
-      }),
-      exact: 0.5,
-    }));
-    simulated = await buildReport(store, { title: 'Simulated', targets });
-    store.close();
+    simulated = await simulatedReport();
     const two = await storeOf(
       Array.from({ length: 120 }, (_, i) => ({
         episode_id: `e${i}`,
