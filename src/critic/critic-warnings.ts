@@ -50,7 +50,6 @@ export function criticWarnings(
     warn(
       'next-state-blind',
       `the state after the turn does not show what ${unseen.slice(0, 3).join('; ')}${unseen.length > 3 ? ` and ${unseen.length - 3} more` : ''} did: returns that follow differ from V there by more than chance, and the difference is credited to later turns; no turn is marked`,
-      unseen.length,
     );
   if (tasks < config.minTasks)
     warn('few-tasks', `only ${tasks} tasks: held-out errors and standard errors are unsteady`, tasks);

@@ -32,7 +32,7 @@ export const isLoud = ({ code }: Pick<Warning, 'code'>): boolean => LOUD.include
 /** Why nothing is marked; null where the critic may be read. */
 export function unmarkedReason(r: Pick<CriticReport, 'warnings'>): string | null {
   return r.warnings.some(isLoud)
-    ? 'Nothing is marked helpful or harmful: the critic did not pass its own checks, see the warnings.'
+    ? 'No turn is marked helpful or harmful: the critic did not pass its own checks, see the warnings.'
     : null;
 }
 
@@ -72,7 +72,7 @@ export function turnMarks(r: CriticReport, turns: readonly MarkedTurn[]): Mark[]
 /** How turns are marked, in a sentence. */
 export const turnMarkNote = (r: CriticReport): string =>
   unmarkedReason(r) ??
-  `Marked by A: supported turns beyond ${clearLimit(turnsLooked(r)).toFixed(2)} of their own standard errors, so that of all ${turnsLooked(r)} supported turns of the log one is marked by chance in 5 % of logs. ` +
+  `Marked by A: supported turns beyond ${clearLimit(turnsLooked(r)).toFixed(2)} of their own standard errors, so that of all ${turnsLooked(r).toLocaleString('en-US')} supported turns of the log one is marked by chance in 5 % of logs. ` +
     'That error is of the ridge prediction, one turn at a time; what the features and the pooling of stages leave out is not in it.';
 
 /** Whether the mean of A at a turn is further from 0 than chance makes it: at least 3 standard errors. */

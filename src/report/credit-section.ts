@@ -6,13 +6,14 @@ import { calibration, stageMeans } from './figures.ts';
 import { formatCount, formatNumber, formatShare, formatSigned, gainWords } from './format.ts';
 import { details, figure, type Html, heading, paragraph, table } from './page.ts';
 import { shown } from './shown-number.ts';
+import { marked } from './summary-section.ts';
 
 /** Which turn helped and which hurt, and how far the critic is to be believed. */
 export function creditSection(c: CriticReport, examples: readonly EpisodeExample[]): Html[] {
   return [
     heading(2, 'Which turns matter, and why', 'credit'),
-    paragraph(`${c.label.causal[0]!.toUpperCase()}${c.label.causal.slice(1)}.`, 'lead'),
-    paragraph(`${c.estimand}. ${c.convention}.`, 'note'),
+    ...(c.actions.length > 0 ? [paragraph(`Actions: ${marked(c)}`, 'lead')] : []),
+    paragraph(`${c.label.causal[0]!.toUpperCase()}${c.label.causal.slice(1)}.`),
     ...warningsList(c.warnings),
     ...byAction(c),
     ...exampleEpisodes(c, examples),
@@ -22,6 +23,7 @@ export function creditSection(c: CriticReport, examples: readonly EpisodeExample
 
 function believed(c: CriticReport): Html[] {
   return [
+    paragraph(`${c.estimand}. ${c.convention}.`, 'note'),
     ...heldOut(c),
     ...byTurn(c),
     figure(

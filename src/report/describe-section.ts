@@ -3,7 +3,7 @@ import type { Check } from '../schema/check.ts';
 import type { Description } from '../schema/describe.ts';
 import { bars, counts } from './figures.ts';
 import { formatCount, formatNumber, formatShare, rateWords } from './format.ts';
-import { figure, type Html, heading, html, list, paragraph, table } from './page.ts';
+import { figure, type Html, heading, html, list, paragraph, render, table } from './page.ts';
 import { plain } from './plain.ts';
 import { shown, shownInterval, words } from './shown-number.ts';
 import { warningLine } from './warning-line.ts';
@@ -25,6 +25,7 @@ export function describeSection(d: Description): Html[] {
         ],
       ],
       ['episodes', 'tasks', 'assistant turns'],
+      { stack: true },
     ),
     ...warningsList(d.warnings),
   ];
@@ -54,6 +55,7 @@ export function describeSection(d: Description): Html[] {
             : []),
         ],
         ['mean', 'standard error', `${formatShare(r.interval?.level ?? 0.95)} interval`],
+        { stack: true },
       ),
       paragraph(
         words`${r.interval ? '' : `No interval for new tasks: ${r.clusters < 5 ? 'fewer than 5 tasks' : NO_SPREAD}. `}Over ${count('n')} of ${count('episodes')} episodes in ${count('clusters')} ${r.clusters === 1 ? 'task' : 'tasks'}; left out: ${count('aborted')} aborted, ${count('withoutReward')} without a reward. With episodes taken as independent the standard error would be ${shown('description/reward/seNaive', r.seNaive, formatNumber(r.seNaive, 4))}.${
@@ -94,25 +96,7 @@ export function describeSection(d: Description): Html[] {
       ),
     );
   parts.push(...policiesTable(d));
-  if (d.tools.length > 0)
-    parts.push(
-      heading(3, 'Tools'),
-      table(
-        ['tool', 'calls', 'error rate', 'outcome unknown'],
-        d.tools
-          .slice(0, 20)
-          .map((t, i) => [
-            t.tool,
-            shown(`description/tools/${i}/calls`, t.calls, formatCount(t.calls)),
-            errorRate(`description/tools/${i}`, t.errorRate, t.errorRateAtLeast, [
-              'errorRate',
-              'errorRateAtLeast',
-            ]),
-            shown(`description/tools/${i}/errorUnknown`, t.errorUnknown, formatCount(t.errorUnknown)),
-          ]),
-        ['calls', 'error rate', 'outcome unknown'],
-      ),
-    );
+  parts.push(...toolsTable(d));
   return parts;
 }
 
@@ -142,6 +126,29 @@ function errorRate(
 ): Html {
   const text = rateWords(rate, atLeast);
   return rate === null ? shown(`${at}/${least}`, atLeast, text) : shown(`${at}/${known}`, rate, text);
+}
+
+/** Calls and failures of each tool; how many outcomes are not known only where some are not. */
+function toolsTable({ tools }: Description): Html[] {
+  if (tools.length === 0) return [];
+  const unknown = tools.some((t) => t.errorUnknown > 0);
+  const numeric = ['calls', 'error rate', ...(unknown ? ['outcome unknown'] : [])];
+  return [
+    heading(3, 'Tools'),
+    table(
+      ['tool', ...numeric],
+      tools.slice(0, 20).map((t, i) => {
+        const at = `description/tools/${i}`;
+        return [
+          t.tool,
+          shown(`${at}/calls`, t.calls, formatCount(t.calls)),
+          errorRate(at, t.errorRate, t.errorRateAtLeast, ['errorRate', 'errorRateAtLeast']),
+          ...(unknown ? [shown(`${at}/errorUnknown`, t.errorUnknown, formatCount(t.errorUnknown))] : []),
+        ];
+      }),
+      numeric,
+    ),
+  ];
 }
 
 /** The policies by name; nothing where the logs name none. */
@@ -192,17 +199,20 @@ function policiesTable(d: Description): Html[] {
   ];
 }
 
+/** Text of several lines: set to the left where the cells of a row are listed below each other. */
+const long = (text: string): Html => html(`<span class="act">${render(text)}</span>`);
+
 /** What is wrong with the logs. */
 export function checkSection(check: Check): Html[] {
   const head = heading(2, 'Can they be trusted', 'check');
-  if (check.findings.length === 0) return [head, paragraph('Nothing found.')];
+  if (check.findings.length === 0) return [head, paragraph('The checks found nothing wrong with them.')];
   return [
     head,
     table(
       ['severity', 'what', 'count', 'where', 'what to do'],
       check.findings.map((f, i) => [
         f.severity,
-        f.message,
+        long(f.message),
         shown(`check/findings/${i}/count`, f.count, formatCount(f.count)),
         f.examples
           .slice(0, 2)
@@ -212,9 +222,10 @@ export function checkSection(check: Check): Html[] {
               .join(', '),
           )
           .join('; '),
-        f.fix,
+        long(f.fix),
       ]),
       ['count'],
+      { stack: true },
     ),
   ];
 }

@@ -23,11 +23,12 @@ export function exampleEpisodes(c: CriticReport, examples: readonly EpisodeExamp
         'A ± its standard error: the turn against the average turn of this agent there; ± –: no error, a feature of the turn never varied where the model was fitted.',
       'note',
     ),
-    ...examples.flatMap((example, i) => episode(c, example, i)),
+    ...examples.flatMap((example, i) => episode(example, i)),
+    paragraph(turnMarkNote(c), 'note'),
   ];
 }
 
-function episode(c: CriticReport, { credit, texts }: EpisodeExample, i: number): Html[] {
+function episode({ credit, texts }: EpisodeExample, i: number): Html[] {
   const { turns } = credit;
   const at = (k: number) => `examples/${i}/credit/turns/${k}`;
   // Reward so far + V(s_k) = V(s_0) + Σ_{j<k} δ_j; at the end, G.
@@ -62,11 +63,11 @@ function episode(c: CriticReport, { credit, texts }: EpisodeExample, i: number):
         ]
           .filter(Boolean)
           .join(', '),
-        turnWordsHtml(texts[k]),
+        turnWordsHtml(texts[k], texts[k - 1]),
       ]),
       head.slice(0, 6),
       { wide: true, stack: true },
     ),
-    paragraph(turnMarkNote(c), 'note'),
+    ...(turns.some((t) => t.mark !== null) ? [] : [paragraph('No turn of this episode is marked.', 'note')]),
   ];
 }

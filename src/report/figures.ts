@@ -1,18 +1,25 @@
 import * as Plot from '@observablehq/plot';
 import { greatest, least } from '../math/extremes.ts';
-import { BAD, GOOD, INK, PALETTE, SOFT, svg } from './figure.ts';
+import { BAD, GOOD, INK, PALETTE, SOFT, short, svg } from './figure.ts';
 import type { Html } from './page.ts';
 import { plain } from './plain.ts';
 
 /** Counts by category, in the order given. */
 export function bars(rows: readonly { label: string; value: number }[], axis: string): Html {
   const data = rows.map((r) => ({ label: plain(r.label), value: r.value }));
-  return svg({
-    marginLeft: Math.min(220, 20 + 7 * Math.max(4, greatest(data.map((r) => r.label.length)))),
+  return svg((narrow) => ({
+    ...labelled(
+      data.map((r) => r.label),
+      narrow,
+    ),
     marginRight: 60,
     height: 58 + 24 * data.length,
     x: { label: axis, grid: true, nice: true, ...wholeCounts(greatest(data.map((r) => r.value))) },
-    y: { label: null, domain: data.map((r) => r.label) },
+    y: {
+      label: null,
+      domain: data.map((r) => r.label),
+      tickFormat: (label: string) => short(label, narrow ? 14 : 28),
+    },
     marks: [
       Plot.barX(data, { x: 'value', y: 'label', fill: INK, fillOpacity: 0.8 }),
       Plot.text(data, {
@@ -24,18 +31,23 @@ export function bars(rows: readonly { label: string; value: number }[], axis: st
       }),
       Plot.ruleX([0]),
     ],
-  });
+  }));
 }
+
+/** Room at the left for the longest label, as it is cut. */
+const labelled = (labels: readonly string[], narrow: boolean) => ({
+  marginLeft: 20 + 7 * Math.max(4, greatest(labels.map((l) => short(l, narrow ? 14 : 28).length))),
+});
 
 /** Counts by a whole number (turns of an episode, successes of a task). */
 export function counts(found: readonly { x: number; count: number }[], axis: string, what: string): Html {
   const rows = withEmpty(found);
-  return svg({
+  return svg(() => ({
     height: 200,
     x: { label: axis, type: 'band', tickFormat: (d: number) => String(d) },
     y: { label: what, grid: true, nice: true, ...wholeCounts(greatest(rows.map((r) => r.count))) },
     marks: [Plot.barY(rows, { x: 'x', y: 'count', fill: INK, fillOpacity: 0.8 }), Plot.ruleY([0])],
-  });
+  }));
 }
 
 /** Whole numbers between the least and the largest that nothing has stand as 0, unless they are very many. */
@@ -65,11 +77,19 @@ export function intervals(
 ): Html {
   const data = rows.map((r) => ({ ...r, label: plain(r.label) }));
   const spans = data.filter((r) => r.lo !== null && r.hi !== null);
-  return svg({
-    marginLeft: Math.min(240, 20 + 7 * Math.max(4, greatest(data.map((r) => r.label.length)))),
+  return svg((narrow) => ({
+    ...labelled(
+      data.map((r) => r.label),
+      narrow,
+    ),
     height: 60 + 28 * data.length,
     x: { label: axis, grid: true, nice: true },
-    y: { label: null, domain: data.map((r) => r.label), type: 'point' },
+    y: {
+      label: null,
+      domain: data.map((r) => r.label),
+      type: 'point',
+      tickFormat: (label: string) => short(label, narrow ? 14 : 28),
+    },
     marks: [
       ...(reference ? [Plot.ruleX([reference.value], { stroke: SOFT, strokeDasharray: '2,3' })] : []),
       ...(['interval', 'bounds'] as const).map((kind) =>
@@ -94,7 +114,7 @@ export function intervals(
         { x: 'exact', y: 'label', symbol: 'times', stroke: BAD, strokeWidth: 2, r: 5 },
       ),
     ],
-  });
+  }));
 }
 
 /** One line a series over stages, on a logarithmic axis where the values span decades. */
@@ -109,9 +129,9 @@ export function lines(
   const series = [...new Set(data.map((r) => r.series))];
   const span = decades(data.map((r) => r.y));
   const last = series.map((s) => data.filter((r) => r.series === s).at(-1)!);
-  return svg({
+  return svg((narrow) => ({
     height: 260,
-    marginRight: 30 + 7 * Math.max(0, greatest(series.map((s) => s.length))),
+    marginRight: 30 + 7 * Math.max(0, greatest(series.map((s) => short(s, narrow ? 10 : 28).length))),
     x: { label: axes.x, ticks: wholeTicks(data.map((r) => r.x)), tickFormat: String },
     y: {
       label: axes.y,
@@ -123,9 +143,16 @@ export function lines(
     marks: [
       Plot.lineY(data, { x: 'x', y: 'y', stroke: 'series', strokeWidth: 2 }),
       Plot.dot(data, { x: 'x', y: 'y', fill: 'series', r: 3 }),
-      Plot.text(last, { x: 'x', y: 'y', text: 'series', fill: 'series', dx: 8, textAnchor: 'start' }),
+      Plot.text(last, {
+        x: 'x',
+        y: 'y',
+        text: (r) => short(r.series, narrow ? 10 : 28),
+        fill: 'series',
+        dx: 8,
+        textAnchor: 'start',
+      }),
     ],
-  });
+  }));
 }
 
 /** 1, 2 and 5 times the powers of ten of a logarithmic axis; the powers alone where it spans many. */
@@ -170,7 +197,7 @@ export function stageMeans(
   rows: readonly { stage: number; mean: number; se: number | null; off: boolean }[],
   axes: { x: string; y: string },
 ): Html {
-  return svg({
+  return svg(() => ({
     height: 220,
     x: {
       label: axes.x,
@@ -193,7 +220,7 @@ export function stageMeans(
       ),
       Plot.dot(rows, { x: 'stage', y: 'mean', fill: (r) => (r.off ? BAD : INK), r: 4 }),
     ],
-  });
+  }));
 }
 
 /** Predicted against observed, with ± 1.96 standard errors and the diagonal. */
@@ -205,9 +232,9 @@ export function calibration(
     ...rows.map((r) => [r.observed, r.se] as const),
     ...rows.map((r) => [r.predicted, 0] as const),
   ]);
-  return svg({
+  return svg((narrow) => ({
     height: 300,
-    width: 360,
+    ...(narrow ? {} : { width: 360 }),
     x: { label: 'predicted', nice: true, grid: true, domain: [lo, hi] },
     y: { label: 'observed', nice: true, grid: true, domain: [lo, hi] },
     marks: [
@@ -230,7 +257,7 @@ export function calibration(
       ),
       Plot.dot(rows, { x: 'predicted', y: 'observed', fill: INK, r: 4 }),
     ],
-  });
+  }));
 }
 
 export interface TurnStep {
@@ -243,7 +270,7 @@ export interface TurnStep {
 /** Reward so far + V of one episode, before and after each turn; marked turns in colour. */
 export function episodeValues(steps: readonly TurnStep[], outcome: number): Html {
   const end = steps.length === 0 ? 0 : steps.at(-1)!.turn + 1;
-  return svg({
+  return svg(() => ({
     height: 240,
     x: { label: 'turn', ticks: wholeTicks([...steps.map((s) => s.turn), end]), tickFormat: String },
     y: { label: 'reward so far + V', grid: true, nice: true },
@@ -259,5 +286,5 @@ export function episodeValues(steps: readonly TurnStep[], outcome: number): Html
       Plot.dot(steps, { x: 'turn', y: 'v', fill: INK, r: 3.5 }),
       Plot.dot([{ x: end, y: outcome }], { x: 'x', y: 'y', symbol: 'diamond', fill: INK, r: 6 }),
     ],
-  });
+  }));
 }

@@ -1,6 +1,6 @@
 import * as Plot from '@observablehq/plot';
 import { greatest, least } from '../math/extremes.ts';
-import { INK, PAPER, svg } from './figure.ts';
+import { INK, PAPER, short, svg } from './figure.ts';
 import type { Html } from './page.ts';
 import { plain } from './plain.ts';
 
@@ -14,18 +14,19 @@ export interface ForestRow {
 
 /** Differences with their intervals against a line at 0; the verdict shows in the shape of the mark, not in its colour. */
 export function forest(rows: readonly ForestRow[]): Html {
-  const data = rows.map((r, i) => ({ ...r, key: String(i), name: short(plain(r.label)) }));
+  const data = rows.map((r, i) => ({ ...r, key: String(i), name: plain(r.label) }));
   const drawn = data.filter((r) => r.value !== null);
   const ends = drawn.flatMap((r) => [r.value!, r.lo ?? r.value!, r.hi ?? r.value!]);
   const [lo, hi] = [Math.min(0, least(ends)), Math.max(0, greatest(ends))];
   const room = lo < hi && Number.isFinite(hi - lo) ? (hi - lo) / 20 : 1;
-  return svg({
-    // Narrow, so that its letters are large enough where it shrinks to a narrow screen.
-    width: 460,
-    style: { fontSize: '13px' },
-    marginLeft: 20 + 8 * Math.max(4, greatest(data.map((r) => r.name.length))),
+  const names = (narrow: boolean) => data.map((r) => short(r.name, narrow ? 12 : 20));
+  // A word beside the line at 0 stands where there is more room.
+  const right = hi >= -lo;
+  return svg((narrow) => ({
+    ...(narrow ? {} : { width: 460, style: { fontSize: '13px' } }),
+    marginLeft: 20 + 8 * Math.max(4, greatest(names(narrow).map((n) => n.length))),
     marginBottom: 40,
-    height: 70 + 34 * data.length,
+    height: 78 + 34 * data.length,
     x: {
       label: 'candidate − logging policy',
       grid: true,
@@ -36,7 +37,7 @@ export function forest(rows: readonly ForestRow[]): Html {
       label: null,
       domain: data.map((r) => r.key),
       type: 'point',
-      tickFormat: (key: string) => data[Number(key)]!.name,
+      tickFormat: (key: string) => names(narrow)[Number(key)]!,
     },
     marks: [
       Plot.ruleX([0], { stroke: 'currentColor', strokeWidth: 1.5 }),
@@ -66,13 +67,11 @@ export function forest(rows: readonly ForestRow[]): Html {
         {
           x: () => 0,
           y: 'key',
-          text: (r) => (r.verdict === 'refused' ? '✕ refused: no estimate' : 'no estimate'),
-          dx: 8,
-          textAnchor: 'start',
+          text: (r) => (r.verdict === 'refused' ? '✕ refused' : 'no estimate'),
+          dx: right ? 8 : -8,
+          textAnchor: right ? 'start' : 'end',
         },
       ),
     ],
-  });
+  }));
 }
-
-const short = (name: string): string => (name.length <= 20 ? name : `${name.slice(0, 19)}…`);

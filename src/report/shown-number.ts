@@ -21,7 +21,7 @@ export function shownInterval(
 ): Html {
   if (!interval) return html('–');
   const [lo, hi] = formatInterval(interval, digits).slice(1, -1).split(', ');
-  return words`[${shown(`${of}/lo`, interval.lo, lo)}, ${shown(`${of}/hi`, interval.hi, hi)}]`;
+  return words`${html('<span class="iv">')}[${shown(`${of}/lo`, interval.lo, lo)}, ${shown(`${of}/hi`, interval.hi, hi)}]${html('</span>')}`;
 }
 
 /** A sentence of text, which is escaped, and of Html, which is taken as it is. */

@@ -2,14 +2,16 @@ import { actionMark, isLoud } from '../critic/marks.ts';
 import { NO_SPREAD } from '../math/no-spread.ts';
 import type { CriticReport } from '../schema/credit.ts';
 import type { Report } from '../schema/report.ts';
-import { counted, formatCount, formatNumber, formatShare } from './format.ts';
+import { counted, formatCount, formatShare } from './format.ts';
 import { type Html, html, list } from './page.ts';
 import { shown, shownInterval, words } from './shown-number.ts';
 
 /** The answers in a few lines, before anything else. */
 export function summarySection(report: Report): Html {
-  const lines = [logs(report), ...named(report), trust(report), critic(report)];
-  return html(`<div class="summary">${list(lines).html}</div>`);
+  const lines = [logs(report), ...named(report), trust(report), ...critic(report), ...deployment(report)];
+  return html(
+    `<div class="summary">${report.targets.length > 0 ? '<strong>The logs in short</strong>' : ''}${list(lines).html}</div>`,
+  );
 }
 
 /** The policies that the logs name. */
@@ -49,28 +51,41 @@ function trust({ check }: Report): string {
     .filter(([n]) => n > 0)
     .map(([n, what]) => counted(n, what))
     .join(', ');
-  return `The checks of the logs found ${counts}, first: ${sentence(first.message)}`;
+  return `The checks of the logs found ${counts}${check.findings.length > 1 ? '; the first' : ''}: ${sentence(first.message)}`;
 }
 
-function critic({ credit: c, creditRefused }: Report): string {
-  if (!c) return refusal(creditRefused);
+/** What is marked: actions by their contrast within tasks, turns by the critic, which may fail its checks alone. */
+function critic({ credit: c, creditRefused }: Report): (string | Html)[] {
+  if (!c) return [refusal(creditRefused)];
   const loud = c.warnings.filter(isLoud);
-  if (loud.length > 0)
-    return `Turns: nothing is called helpful or harmful, as ${sentence(loud.map((w) => w.message).join('; '))}`;
-  const r2 = `R² ${formatNumber(c.heldOut.r2)} on tasks it did not see`;
-  return `Turns: the critic beats a constant (${r2}). ${marked(c)}`;
+  const turns =
+    loud.length > 0
+      ? `Turns: none is called helpful or harmful, as ${sentence(loud.map((w) => w.message).join('; '))}`
+      : words`Turns: the critic beats a constant (R² ${shown('credit/heldOut/r2', c.heldOut.r2)} on tasks it did not see).`;
+  return [...(c.actions.length > 0 ? [`Actions: ${marked(c)}`] : []), turns];
 }
+
+/** Where no candidate is named the question is answered too. */
+const deployment = ({ targets }: Report): Html[] =>
+  targets.length > 0
+    ? []
+    : [
+        words`Deployment: no candidate policy was judged. ${html('<code>turnwise report --target FILE</code>')} names one.`,
+      ];
 
 /** Why there is no critic, in a sentence. */
 export const refusal = (reason: string | null): string =>
   `No turn is valued: ${sentence((reason ?? 'no critic was fitted').replace(/^critic: /, ''))}`;
 
-function marked(c: CriticReport): string {
+/** Which actions are marked, of how many that could be compared within a task. */
+export function marked(c: CriticReport): string {
+  const looked = c.actions.filter((a) => a.contrast.mean !== null).length;
+  if (looked === 0) return 'none can be compared with the others within a task.';
   const names = (mark: 'helpful' | 'harmful') =>
     c.actions.filter((a) => actionMark(c, a) === mark).map((a) => a.action);
   const some = (mark: 'helpful' | 'harmful', of: string[]) =>
-    of.length === 0 ? `no action is clearly ${mark}` : `${mark}: ${first(of, 3)}`;
-  return `Of ${c.actions.length} actions compared, ${some('helpful', names('helpful'))}; ${some('harmful', names('harmful').reverse())}.`;
+    of.length === 0 ? `none is clearly ${mark}` : `${mark}: ${first(of, 3)}`;
+  return `of ${looked} compared within tasks, ${some('helpful', names('helpful'))}; ${some('harmful', names('harmful').reverse())}.`;
 }
 
 const first = (names: readonly string[], n: number): string =>

@@ -45,13 +45,18 @@ function argumentsOf(given: unknown): string {
   return text === '{}' ? '' : text;
 }
 
-/** What it saw, wrote, called and was answered, a line each; a failed call is said in words. */
-export function turnWordsHtml(words: TurnWords | undefined): Html {
+/**
+ * What it saw, wrote, called and was answered, a line each; a failed call is said in words. What it saw is not
+ * repeated where it is the answer to the last call of the turn before.
+ */
+export function turnWordsHtml(words: TurnWords | undefined, before?: TurnWords): Html {
   if (!words) return html('');
   const line = (name: string, text: string | null, kind = '') =>
     text === null ? '' : `<span class="act"><b>${name}</b> ${render(text)}${kind}</span>`;
   return html(
-    line('saw', words.observation) +
+    (words.observation !== null && words.observation === before?.calls.at(-1)?.answer
+      ? line('saw', 'the answer above')
+      : line('saw', words.observation)) +
       line('wrote', words.action) +
       words.calls
         .map(

@@ -74,7 +74,7 @@ describe('marks', () => {
     ]);
     expect(turnMarks(log, [{ advantage: 9, advantageSe: 0.1, supported: false }])).toEqual([null]);
     expect(turnMarks(log, [])).toEqual([]);
-    expect(turnMarkNote(log)).toContain('beyond 4.06 of their own standard errors, so that of all 1000');
+    expect(turnMarkNote(log)).toContain('beyond 4.06 of their own standard errors, so that of all 1,000');
   });
 
   test('a mean of A is off centre beyond 3 standard errors, raised for the turns tested', () => {

@@ -68,7 +68,7 @@ test('a critic knows its method, configuration, files, time and quality', async 
   const files = await queryRows(store, 'SELECT path, sha256, episodes FROM sources ORDER BY source');
   expect(c!.sources).toEqual(files);
   expect(c!.sources![0]).toMatchObject({ path, episodes: 150 });
-  expect(c!.markRule).toMatch(/^(Marked by A|Nothing is marked)/);
+  expect(c!.markRule).toMatch(/^(Marked by A|No turn is marked)/);
   // Seconds are cut.
   expect(Date.parse(c!.fittedAt!)).toBeGreaterThan(before - 1001);
   expect(Date.parse(c!.fittedAt!)).toBeLessThanOrEqual(Date.now());

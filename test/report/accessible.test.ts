@@ -22,13 +22,17 @@ describe.skipIf(!hasBrowser)('the page in a browser (skipped: chromium is not in
   });
   afterAll(() => browser?.close());
 
-  /** Serious and critical faults that axe-core finds, each with where; and by how much the page is wider than the window. */
+  /** Serious and critical faults that axe-core finds, each with where; by how much the page is wider than the window; and how many figures are cut or shrunk, letters with them. */
   const look = (page: string, scheme: 'light' | 'dark', width: number) =>
     onPage(browser, page, { scheme, width }, async (tab) => ({
       faults: (await axeFaults(tab))
         .filter((f) => f.impact === 'serious' || f.impact === 'critical')
         .map((f) => f.fault),
       beyond: await tab.evaluate('document.documentElement.scrollWidth - window.innerWidth'),
+      small: await tab.evaluate(
+        `[...document.querySelectorAll('figure svg')].filter((f) => f.checkVisibility() &&
+          (f.clientWidth < 0.9 * f.getAttribute('width') || f.parentElement.scrollWidth > f.parentElement.clientWidth)).length`,
+      ),
     }));
 
   async function expectAccessible(report: Report) {
@@ -37,7 +41,12 @@ describe.skipIf(!hasBrowser)('the page in a browser (skipped: chromium is not in
       ['light', 1280],
       ['dark', 360],
     ] as const)
-      expect({ scheme, ...(await look(page, scheme, width)) }).toEqual({ scheme, faults: [], beyond: 0 });
+      expect({ scheme, ...(await look(page, scheme, width)) }).toEqual({
+        scheme,
+        faults: [],
+        beyond: 0,
+        small: 0,
+      });
   }
 
   test('supported, refused and worse candidates on simulated logs', async () => {

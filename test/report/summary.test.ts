@@ -2,6 +2,7 @@ import { parseHTML } from 'linkedom';
 import { describe, expect, test } from 'vitest';
 import { buildReport } from '../../src/report/build-report.ts';
 import { reportPage } from '../../src/report/report-page.ts';
+import { turnWordsHtml } from '../../src/report/turn-words.ts';
 import { warningLine } from '../../src/report/warning-line.ts';
 import { storeOf } from '../helpers/store.ts';
 
@@ -49,6 +50,51 @@ describe('the answers at the top of the report', () => {
       );
     expect(d.body.textContent).toContain('Reward so far + V');
   });
+});
+
+test('an action may be marked where no turn is, and the page says both', async () => {
+  const store = await storeOf(
+    Array.from({ length: 160 }, (_, i) => ({
+      episode_id: `e${i}`,
+      task_id: `t${i >> 3}`,
+      reward: i % 16 === 0 ? 1 : i % 2,
+      turns: [
+        { action: 'a', tool_calls: [{ name: i % 2 ? 'good' : 'bad', arguments: {} }] },
+        { action: 'b' },
+      ],
+    })),
+  );
+  const report = await buildReport(store, { title: 'A page' });
+  store.close();
+  const loud = { code: 'gain-not-clear', message: 'the gain is not clear' };
+  const credit = { ...report.credit!, warnings: [...report.credit!.warnings, loud] };
+  expect(credit.actions.map((a) => a.mark)).toContain('helpful');
+  const d = parseHTML(reportPage({ ...report, credit })).document;
+  expect(textOf(d, '.summary')).toMatch(/Actions: of \d+ compared within tasks, helpful: tool=good/);
+  expect(textOf(d, '.summary')).toMatch(
+    /Turns: none is called helpful or harmful, as .*the gain is not clear/,
+  );
+  expect(textOf(d, 'main')).not.toMatch(/[Nn]othing is (marked|called)/);
+});
+
+test('where no candidate is named, the question of deployment is answered', async () => {
+  expect(textOf(await pageOf(10), '.summary')).toContain('no candidate policy was judged');
+});
+
+test('what a turn saw is not repeated where it is the answer above', () => {
+  const call = { call: 'find()', answer: 'a book', failed: null };
+  const before = { observation: 'hello', action: null, calls: [call] };
+  const after = { observation: 'a book', action: 'well', calls: [] };
+  expect(turnWordsHtml(after, before).html).toContain('the answer above');
+  expect(turnWordsHtml(after, before).html).not.toContain('a book');
+  for (const other of [
+    undefined,
+    { ...before, calls: [] },
+    { ...before, calls: [{ ...call, answer: 'two' }] },
+  ])
+    expect(turnWordsHtml(after, other).html).toContain('a book');
+  const silent = { observation: null, action: null, calls: [] };
+  expect(turnWordsHtml(silent, { ...before, calls: [{ ...call, answer: null }] }).html).toBe('');
 });
 
 test('a warning ends with its count only where it does not say it', () => {
