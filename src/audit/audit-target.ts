@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { simulatedWarnings } from '../inspect/simulated.ts';
 import { storeFindings } from '../inspect/verdict-findings.ts';
 import { behaviourFeatures } from '../policy/behaviour-features.ts';
 import { behaviourModel } from '../policy/behaviour-model.ts';
@@ -53,6 +54,11 @@ export async function auditTarget(
   target: string,
   options: AuditTargetOptions = {},
 ): Promise<Audit> {
+  const judged = await auditLogs(store, target, options);
+  return { ...judged, warnings: [...judged.warnings, ...(await simulatedWarnings(store))] };
+}
+
+async function auditLogs(store: Store, target: string, options: AuditTargetOptions): Promise<Audit> {
   const { estimatePropensities, behaviour, policies, details } = options;
   const needsTurns = estimatePropensities || behaviour !== undefined || policies?.length || details;
   if (!needsTurns && (await isLarge(store, options.scanAbove))) return scanned(store, target, options);

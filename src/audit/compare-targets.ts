@@ -1,3 +1,4 @@
+import { simulatedWarnings } from '../inspect/simulated.ts';
 import { type StoreFindings, storeFindings } from '../inspect/verdict-findings.ts';
 import type { Audit } from '../schema/audit.ts';
 import { AuditConfig } from '../schema/audit-config.ts';
@@ -28,7 +29,8 @@ export async function compareTargets(
   const t = await withTokenLogprobs(store, await loadTrajectories(store, { policies: options.policies }));
   const found: (LogRatios | Audit)[] = [];
   for (const target of targets) found.push(await ratiosOrRefusal(store, t, target, options));
-  return compareRatios(found, options.config, estimator, await storeFindings(store));
+  const compared = compareRatios(found, options.config, estimator, await storeFindings(store));
+  return { ...compared, warnings: [...compared.warnings, ...(await simulatedWarnings(store))] };
 }
 
 /** The same of log-ratios of the same loaded logs, beside audits that refuse others. */

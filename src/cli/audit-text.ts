@@ -1,4 +1,5 @@
 import { shareInWords } from '../audit/target-share.ts';
+import { isSimulated } from '../inspect/simulated.ts';
 import { greatest } from '../math/extremes.ts';
 import {
   counted,
@@ -12,6 +13,7 @@ import { inline } from '../report/plain.ts';
 import type { Audit, Reason, Stage } from '../schema/audit.ts';
 import type { Estimate } from '../schema/estimate.ts';
 import type { Evaluation } from '../schema/evaluation.ts';
+import { simulatedText } from './simulated-text.ts';
 import { table } from './table.ts';
 
 const SENTENCE = {
@@ -31,15 +33,15 @@ export function auditText(audit: Audit): string {
   return parts.join('\n');
 }
 
-/** The warnings that no reason of the verdict has said already. */
+/** The warnings that the verdict’s text has not said already. */
 export const unsaid = ({ warnings, reasons }: Audit): Audit['warnings'] =>
-  warnings.filter(({ message }) => reasons.every((r) => r.message !== message));
+  warnings.filter((w) => !isSimulated(w) && reasons.every((r) => r.message !== w.message));
 
 /** The verdict and its reasons. */
-export function verdictText({ target, verdict, reasons }: Audit): string {
+export function verdictText({ target, verdict, reasons, warnings }: Audit): string {
   return `${SENTENCE[verdict](inline(target))}\n${reasons
     .map((r) => `  ${r.verdict.padEnd(7)}  ${inline(r.message)}${limit(r)}\n`)
-    .join('')}`;
+    .join('')}${simulatedText(warnings)}`;
 }
 
 /** All estimators side by side, with their conventions. */

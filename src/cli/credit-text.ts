@@ -4,6 +4,7 @@ import { formatCount, formatNumber, formatShare, formatSigned, gainWords } from 
 import { firstLine } from '../report/plain.ts';
 import type { ClusteredMean, CriticReport, EpisodeCredit, HeldOutError } from '../schema/credit.ts';
 import type { TurnText } from '../trajectories/texts.ts';
+import { simulatedText } from './simulated-text.ts';
 import { table, wrap } from './table.ts';
 
 /** The summary for a person. */
@@ -11,7 +12,7 @@ export function creditText(r: CriticReport): string {
   const parts = [
     `Critic ${r.critic.name}: ${formatCount(r.n)} episodes, ${formatCount(r.tasks)} tasks, ${formatCount(r.turns)} turns; held out by task in ${r.critic.folds} folds`,
     ...r.warnings.filter(isLoud).map((w) => `!! ${w.message}`),
-    '',
+    simulatedText(r.warnings),
     heldOut(r),
     actions(r),
     stages(r),

@@ -1,6 +1,7 @@
 import { type CreditRun, episodeCredit, episodeCredits, findEpisode, runCritic } from '../critic/credit.ts';
 import { isLoud } from '../critic/marks.ts';
 import { saveTurnValues } from '../critic/save-values.ts';
+import { isSimulated } from '../inspect/simulated.ts';
 import type { EpisodeCredit } from '../schema/credit.ts';
 import { ENDINGS } from '../schema/episode.ts';
 import { failure } from '../schema/error.ts';
@@ -10,6 +11,7 @@ import { number, text, whole } from './arguments.ts';
 import { type Command, type Io, jsonOption, seedOption, storeOptions, type Values } from './command.ts';
 import { creditText, episodeText } from './credit-text.ts';
 import { openGiven } from './open-store.ts';
+import { simulatedText } from './simulated-text.ts';
 
 export const creditCommand: Command = {
   name: 'credit',
@@ -79,7 +81,8 @@ export const creditCommand: Command = {
         io.err(`${kept} turn values kept as "${label ?? run.fit.report.critic.name}"\n`);
       }
       if (!values.json)
-        for (const w of run.fit.report.warnings) if (!isLoud(w)) io.err(`warning: ${w.message}\n`);
+        for (const w of run.fit.report.warnings)
+          if (!isLoud(w) && !isSimulated(w)) io.err(`warning: ${w.message}\n`);
       return 0;
     } finally {
       store.close();
@@ -121,6 +124,7 @@ async function printEpisode(
   episode: EpisodeCredit,
 ): Promise<void> {
   const texts = await turnTexts(store, run.t.episodes.episode[row]!);
+  io.out(simulatedText(run.fit.report.warnings));
   io.out(episodeText(run.fit.report, episode, texts, ENDINGS[run.t.episodes.ending[row]!]!));
 }
 

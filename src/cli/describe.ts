@@ -1,4 +1,5 @@
 import { describe } from '../inspect/describe.ts';
+import { isSimulated } from '../inspect/simulated.ts';
 import { greatest } from '../math/extremes.ts';
 import { NO_SPREAD, withoutSpread } from '../math/no-spread.ts';
 import {
@@ -18,6 +19,7 @@ import { type Command, jsonOption, storeOptions } from './command.ts';
 import { criticsText } from './critics-text.ts';
 import { listEpisodes } from './list-episodes.ts';
 import { openGiven } from './open-store.ts';
+import { simulatedText } from './simulated-text.ts';
 import { bar, table, wrap } from './table.ts';
 
 export const describeCommand: Command = {
@@ -58,7 +60,7 @@ export const describeCommand: Command = {
         io.out(
           descriptionText(description, { notes: values.notes === true, columns: values.columns === true }),
         );
-        for (const w of description.warnings) io.err(`warning: ${warningLine(w)}\n`);
+        for (const w of description.warnings) if (!isSimulated(w)) io.err(`warning: ${warningLine(w)}\n`);
       }
       return 0;
     } finally {
@@ -180,7 +182,7 @@ function counts(d: Description): string {
       rows.push(['with log-probability', `${formatShare(k.withLogprob)} of the sampled tokens`]);
     if (k.perTurn) rows.push(['sampled per turn', spread(k.perTurn, 1)]);
   }
-  return `${d.store}\n${pairs(rows)}`;
+  return `${d.store}\n${simulatedText(d.warnings)}${pairs(rows)}`;
 }
 
 function reward(d: Description): string {

@@ -1,4 +1,5 @@
 import { compareTargets } from '../audit/compare-targets.ts';
+import { isSimulated } from '../inspect/simulated.ts';
 import { decimalsFor, formatCount, formatInterval, formatNumber, formatShare } from '../report/format.ts';
 import type { AuditConfig } from '../schema/audit-config.ts';
 import { failure } from '../schema/error.ts';
@@ -7,6 +8,7 @@ import { refuseIdle, text } from './arguments.ts';
 import type { Io, Values } from './command.ts';
 import { gated, gateRule } from './gate.ts';
 import { openGiven } from './open-store.ts';
+import { simulatedText } from './simulated-text.ts';
 import { table } from './table.ts';
 import { auditOptions, exitCodeOf, requiredVerdict, tellReplicates } from './target.ts';
 
@@ -39,8 +41,8 @@ export async function evaluateSeveral(
     const result = await compareTargets(store, targets, options, text(values, 'estimator'));
     if (values.json) io.out(`${JSON.stringify(result, null, 2)}\n`);
     else {
-      io.out(comparisonText(result));
-      for (const { message } of result.warnings) io.err(`warning: ${message}\n`);
+      io.out(`${simulatedText(result.warnings)}${comparisonText(result)}`);
+      for (const w of result.warnings) if (!isSimulated(w)) io.err(`warning: ${w.message}\n`);
     }
     if (gated(result, rule, values, io) === 3) return 3;
     return result.policies.some((p) => exitCodeOf(p, values) === 3) ? 3 : 0;

@@ -1,4 +1,5 @@
 import { type Copies, copiesIn } from '../inspect/check-copies.ts';
+import { simulatedWarnings } from '../inspect/simulated.ts';
 import { ActionPart } from '../schema/action-config.ts';
 import type { Credit, EpisodeCredit } from '../schema/credit.ts';
 import type { CriticConfigInput } from '../schema/critic-config.ts';
@@ -54,7 +55,9 @@ export async function runCritic(store: Store, options: CreditOptions = {}): Prom
   const states = withActionHistory(t, observed, actions);
   const fit = await fitCriticSlowly(t, states, actions, options.critic ?? {}, options.onProgress);
   const copies = await copiesIn(store);
-  return { t, fit: copies === null ? fit : unmarked(fit, copies), on, ngrams };
+  const judged = copies === null ? fit : unmarked(fit, copies);
+  const warnings = [...judged.report.warnings, ...(await simulatedWarnings(store))];
+  return { t, fit: { ...judged, report: { ...judged.report, warnings } }, on, ngrams };
 }
 
 /** Copies under other tasks lie in other folds: held-out errors and contrasts then see what they were fitted on. */

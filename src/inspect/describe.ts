@@ -6,6 +6,7 @@ import { describeReward } from './describe-reward.ts';
 import { describeTables } from './describe-tables.ts';
 import { readReturns } from './returns.ts';
 import { savedCritics, staleWarnings } from './saved-critics.ts';
+import { simulatedWarnings } from './simulated.ts';
 import { toolErrorsBy } from './tool-errors.ts';
 
 /** What is in a store: counts by SQL, returns by one streaming scan. Cost: linear in rows. */
@@ -17,7 +18,12 @@ export async function describe(store: Store): Promise<Description> {
   const description = { store: store.path, ...tables, ...reward, critics, notes: NOTES };
   return {
     ...description,
-    warnings: [...warnings(description), ...(await unusableReturnsIn(store)), ...staleWarnings(critics)],
+    warnings: [
+      ...(await simulatedWarnings(store)),
+      ...warnings(description),
+      ...(await unusableReturnsIn(store)),
+      ...staleWarnings(critics),
+    ],
   };
 }
 

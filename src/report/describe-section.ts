@@ -1,3 +1,4 @@
+import { isSimulated } from '../inspect/simulated.ts';
 import { NO_SPREAD } from '../math/no-spread.ts';
 import type { Check } from '../schema/check.ts';
 import type { Description } from '../schema/describe.ts';
@@ -230,8 +231,11 @@ export function checkSection(check: Check): Html[] {
   ];
 }
 
-/** Warnings as a list; nothing where there are none. */
-export function warningsList(warnings: readonly { message: string; count?: number | undefined }[]): Html[] {
+/** Warnings as a list; nothing where there are none. That data is simulated stands at the top of the page. */
+export function warningsList(
+  given: readonly { code?: string; message: string; count?: number | undefined }[],
+): Html[] {
+  const warnings = given.filter((w) => !isSimulated(w));
   return warnings.length === 0
     ? []
     : [html(`<div class="warning">${list(warnings.map(warningLine)).html}</div>`)];

@@ -1,10 +1,11 @@
+import { isSimulated } from '../inspect/simulated.ts';
 import type { Report } from '../schema/report.ts';
 import { auditSection } from './audit-section.ts';
 import { comparisonSections } from './compare-section.ts';
 import { creditSection } from './credit-section.ts';
 import { decisionSection } from './decision-section.ts';
 import { checkSection, describeSection } from './describe-section.ts';
-import { heading, html, page, paragraph } from './page.ts';
+import { type Html, heading, html, page, paragraph } from './page.ts';
 import { refusal, summarySection } from './summary-section.ts';
 
 /** The report as one self-contained HTML page. */
@@ -18,9 +19,7 @@ export function reportPage(report: Report): string {
         '<a href="#credit">Turns</a>' +
         `${targets.length > 0 ? '<a href="#coverage">Coverage</a>' : ''}</nav>`,
     ),
-    ...(targets.some((t) => t.exact !== null)
-      ? [paragraph('Simulated data: the exact values of its policies are known and shown.', 'simulated')]
-      : []),
+    ...simulated(report),
     ...decisionSection(targets),
     summarySection(report),
     ...describeSection(report.description),
@@ -34,4 +33,13 @@ export function reportPage(report: Report): string {
         ]),
     ...auditSection(targets),
   ]);
+}
+
+/** That the data is simulated, where its records say so or exact values are known. */
+function simulated({ description, targets }: Report): Html[] {
+  const said = description.warnings.find(isSimulated)?.message;
+  const exact = targets.some((t) => t.exact !== null);
+  if (said === undefined && !exact) return [];
+  const text = `${(said ?? 'simulated data').replace(/^s/, 'S')}${exact ? '; the exact values of its policies are known and shown' : ''}.`;
+  return [paragraph(text, 'simulated')];
 }

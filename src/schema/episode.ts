@@ -56,7 +56,9 @@ export const Episode = z.strictObject({
     .record(z.string(), z.unknown())
     .nullable()
     .default(null)
-    .describe('Anything else; never read as state.'),
+    .describe(
+      'Anything else; never read as state. `simulated`: the name of the world, or true, where the episode comes from a simulator.',
+    ),
   turns: z.array(Turn).describe('Assistant turns in order.'),
   segments: z.array(Segment).default([]).describe('Token sequences, where the log has them.'),
 });

@@ -99,6 +99,7 @@ function rollout(
     version_end: VERSION,
     ending: reward === null ? 'limit' : 'terminated',
     reward: reward ?? 0,
+    meta: { simulated: 'tool-agent' },
     turns,
   };
 }
