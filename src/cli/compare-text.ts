@@ -1,6 +1,7 @@
 import { greatest } from '../math/extremes.ts';
 import { abortedWords, formatP, headline, powerWords, sideWords } from '../report/compare-words.ts';
 import { formatCount, formatInterval, formatNumber, formatShare } from '../report/format.ts';
+import { textOf } from '../report/page.ts';
 import { plain } from '../report/plain.ts';
 import type { Comparison, OutcomeComparison } from '../schema/compare.ts';
 
@@ -8,12 +9,13 @@ import { table, wrap } from './table.ts';
 
 /** A comparison for a person: the answer, every outcome, then the primary one at length. */
 export function comparisonText(c: Comparison): string {
+  const aborted = abortedWords(c);
   const parts = [
-    `A  ${plain(c.a.selector)}: ${sideWords(c.a)}\nB  ${plain(c.b.selector)}: ${sideWords(c.b)}\n` +
+    `A  ${plain(c.a.selector)}: ${textOf(sideWords(c.a))}\nB  ${plain(c.b.selector)}: ${textOf(sideWords(c.b))}\n` +
       `   ${formatCount(c.tasks.common)} tasks in common, ${formatCount(c.tasks.onlyA)} only of A, ${formatCount(c.tasks.onlyB)} only of B\n`,
-    `${headline(c)}\n`,
+    `${textOf(headline(c))}\n`,
     differences(c),
-    abortedWords(c) === null ? '' : wrap(abortedWords(c)!, 98),
+    aborted === null ? '' : wrap(textOf(aborted), 98),
     primary(c.outcomes[0]!, c.config.power),
     apart(c),
     largest(c.outcomes[0]!),
@@ -94,9 +96,11 @@ function primary(o: OutcomeComparison, power: number): string {
         `${formatNumber(k.a)} → ${formatNumber(k.b)}: ${formatNumber(k.difference)} ${formatInterval(k.interval)}, ${formatCount(k.tasks)} tasks`,
       ]);
   }
-  powerWords(o, power).forEach((line, i) => {
-    rows.push([i === 0 ? 'power' : '', line]);
-  });
+  powerWords(o, power)
+    .map(textOf)
+    .forEach((line, i) => {
+      rows.push([i === 0 ? 'power' : '', line]);
+    });
   const width = greatest(rows.map(([name]) => name.length));
   return `${o.outcome}\n${rows.map(([name, value]) => `  ${name.padEnd(width)}  ${value}\n`).join('')}`;
 }

@@ -5,8 +5,8 @@ import { verdictMark } from './decision-section.ts';
 import { warningsList } from './describe-section.ts';
 import { lines } from './figures.ts';
 import { formatCount, formatNumber, formatShare } from './format.ts';
-import { details, figure, type Html, heading, html, list, paragraph, table } from './page.ts';
-import { shown, shownInterval, words } from './shown-number.ts';
+import { details, figure, type Html, heading, list, paragraph, table } from './page.ts';
+import { cited, shown, shownCounted, shownInterval, words } from './shown-number.ts';
 
 type Target = Report['targets'][number];
 
@@ -62,13 +62,15 @@ function one(a: Audit, at: string): Html[] {
   const estimates = [...all.filter((e) => !aside(e.estimator)), ...all.filter((e) => aside(e.estimator))];
   return [
     heading(3, `Policy ${a.target}`),
-    html(
-      `<p>Verdict: ${verdictMark(a.verdict).html}${a.usableHorizon === null ? '' : `; usable up to ${a.usableHorizon} turns`}.</p>`,
+    paragraph(
+      words`Verdict: ${verdictMark(a.verdict)}${a.usableHorizon === null ? '' : words`; usable up to ${shownCounted(`${at}/usableHorizon`, a.usableHorizon, 'turn')}`}.`,
     ),
-    list(a.reasons.map((r) => r.message)),
-    ...(a.next.length > 0 ? [paragraph('What to collect next:'), list(a.next)] : []),
+    list(a.reasons.map((r, k) => cited(`${at}/reasons/${k}/message`, r.message))),
+    ...(a.next.length > 0
+      ? [paragraph('What to collect next:'), list(a.next.map((x, k) => cited(`${at}/next/${k}`, x)))]
+      : []),
     // Why there is no k̂ is told beside the weights.
-    ...warningsList(a.warnings.filter((w) => w.code !== 'no-tail-index' || a.weights === null)),
+    ...warningsList(a.warnings, `${at}/warnings`, (w) => w.code !== 'no-tail-index' || a.weights === null),
     ...(a.stages.length > 0
       ? details('Coverage by turn, and the weights', [
           table(
@@ -92,7 +94,7 @@ function one(a: Audit, at: string): Html[] {
                 shown(`${of}/value`, e.value),
                 shown(`${of}/se`, e.se),
                 shownInterval(`${of}/interval`, e.interval),
-                e.convention,
+                cited(`${of}/convention`, e.convention),
               ];
             }),
             ['value', 'SE', 'interval'],
@@ -117,10 +119,12 @@ function one(a: Audit, at: string): Html[] {
 function weightsLine(w: NonNullable<Audit['weights']>, unsupported: Audit['unsupported'], at: string): Html {
   const of = `${at}/weights`;
   const kHat =
-    w.kHat === null ? `not computed (${w.kHatReason})` : shown(`${of}/kHat`, w.kHat, formatNumber(w.kHat, 2));
+    w.kHat === null
+      ? words`not computed (${cited(`${of}/kHatReason`, w.kHatReason ?? 'no reason')})`
+      : shown(`${of}/kHat`, w.kHat, formatNumber(w.kHat, 2));
   const mass =
     unsupported?.mass == null
-      ? `unknown (${unsupported?.reason ?? 'not looked at'})`
+      ? words`unknown (${unsupported?.reason == null ? 'not looked at' : cited(`${at}/unsupported/reason`, unsupported.reason)})`
       : shown(`${at}/unsupported/mass`, unsupported.mass);
   return paragraph(
     words`Final weights: ESS ${shown(`${of}/ess`, w.ess, formatNumber(w.ess, 1))} (${shown(`${of}/essShare`, w.essShare, formatShare(w.essShare))}), by task ${shown(`${of}/essByTask`, w.essByTask, formatNumber(w.essByTask, 1))}; largest share ${shown(`${of}/largestShare`, w.largestShare, formatShare(w.largestShare))}, top 1 % ${shown(`${of}/topPercentShare`, w.topPercentShare, formatShare(w.topPercentShare))}; k̂ ${kHat}; unsupported mass ${mass}.`,

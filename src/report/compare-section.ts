@@ -5,9 +5,9 @@ import { abortedWords, formatP, headline, powerWords, sideWords } from './compar
 import { warningsList } from './describe-section.ts';
 import { intervals } from './figures.ts';
 import { formatCount, formatNumber, formatShare } from './format.ts';
-import { figure, type Html, heading, list, paragraph, table } from './page.ts';
+import { figure, type Html, heading, list, paragraph, table, textOf } from './page.ts';
 import { plain } from './plain.ts';
-import { shown, shownInterval, words } from './shown-number.ts';
+import { cited, joined, shown, shownCount, shownInterval, shownShare, words } from './shown-number.ts';
 
 /** The policies of a store against each other, where they share tasks; a line where two do not. */
 export function comparisonSections(pairs: Report['comparisons']): Html[] {
@@ -17,7 +17,10 @@ export function comparisonSections(pairs: Report['comparisons']): Html[] {
       ? compareSection(comparison, id, `comparisons/${k}/comparison/`)
       : [
           heading(2, `${plain(b)} against ${plain(a)}`, id),
-          paragraph(`Not compared: ${plain(refused ?? 'no task in common')}`, 'note'),
+          paragraph(
+            words`Not compared: ${refused === null ? 'no task in common' : cited(`comparisons/${k}/refused`, refused)}`,
+            'note',
+          ),
         ];
   });
 }
@@ -28,7 +31,8 @@ export function comparisonSections(pairs: Report['comparisons']): Html[] {
  */
 export function compareSection(c: Comparison, id = 'compare', at = ''): Html[] {
   const first = c.outcomes[0]!;
-  const level = formatShare(c.config.level);
+  const level = shownShare(`${at}config/level`, c.config.level);
+  const aborted = abortedWords(c, at);
   const head = [
     'outcome',
     'A',
@@ -44,35 +48,42 @@ export function compareSection(c: Comparison, id = 'compare', at = ''): Html[] {
   ];
   return [
     heading(2, `${plain(c.b.selector)} against ${plain(c.a.selector)}`, id),
-    paragraph(headline(c), 'lead'),
+    paragraph(headline(c, at), 'lead'),
     paragraph(
-      `A is ${plain(c.a.selector)}: ${sideWords(c.a)}. B is ${plain(c.b.selector)}: ${sideWords(c.b)}. ` +
-        `${formatCount(c.tasks.common)} tasks in common, ${formatCount(c.tasks.onlyA)} only of A, ${formatCount(c.tasks.onlyB)} only of B.`,
+      words`A is ${cited(`${at}a/selector`, c.a.selector)}: ${sideWords(c.a, `${at}a`)}. B is ${cited(`${at}b/selector`, c.b.selector)}: ${sideWords(c.b, `${at}b`)}. ${shownCount(`${at}tasks/common`, c.tasks.common)} tasks in common, ${shownCount(`${at}tasks/onlyA`, c.tasks.onlyA)} only of A, ${shownCount(`${at}tasks/onlyB`, c.tasks.onlyB)} only of B.`,
       'note',
     ),
-    ...warningsList(c.warnings),
+    ...warningsList(c.warnings, `${at}warnings`),
     table(
       head,
       c.outcomes.map((o, k) => outcomeRow(o, `${at}outcomes/${k}`)),
-      head.slice(1),
+      head.slice(1).map(textOf),
     ),
-    ...(abortedWords(c) === null ? [] : [paragraph(abortedWords(c)!)]),
+    ...(aborted === null ? [] : [paragraph(aborted)]),
     figure(
       intervals(c.outcomes.map(forestRow), 'B − A, in standard deviations of the difference of a task', {
         value: 0,
         label: 'no difference',
       }),
-      `Paired differences with ${level} intervals, to the right where B does better. ${first.difference.estimand}. ${c.family.note}`,
+      words`Paired differences with ${level} intervals, to the right where B does better. ${cited(`${at}outcomes/0/difference/estimand`, first.difference.estimand)}. ${cited(`${at}family/note`, c.family.note)}`,
     ),
     heading(3, `What this design can see in ${first.outcome}`),
-    list(powerWords(first, c.config.power)),
-    ...(first.power ? [paragraph(first.power.method, 'note')] : []),
+    list(powerWords(first, c.config.power, `${at}outcomes/0`, `${at}config/power`)),
+    ...(first.power ? [paragraph(cited(`${at}outcomes/0/power/method`, first.power.method), 'note')] : []),
     ...successParts(first, `${at}outcomes/0/success`),
     ...largestParts(first, `${at}outcomes/0/largest`),
     ...(c.absent.length > 0
-      ? [paragraph(`Not compared: ${c.absent.map((x) => `${x.outcome} (${x.reason})`).join('; ')}.`, 'note')]
+      ? [
+          paragraph(
+            words`Not compared: ${joined(
+              c.absent.map((x, k) => words`${x.outcome} (${cited(`${at}absent/${k}/reason`, x.reason)})`),
+              '; ',
+            )}.`,
+            'note',
+          ),
+        ]
       : []),
-    ...c.notes.map((n) => paragraph(n, 'note')),
+    ...c.notes.map((n, k) => paragraph(cited(`${at}notes/${k}`, n), 'note')),
   ];
 }
 

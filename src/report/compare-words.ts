@@ -1,54 +1,73 @@
 import type { Comparison, OutcomeComparison } from '../schema/compare.ts';
-import { formatCount, formatInterval, formatNumber, formatShare } from './format.ts';
+import { formatNumber, formatShare } from './format.ts';
+import type { Html } from './page.ts';
+import { joined, shown, shownCount, shownInterval, shownShare, words } from './shown-number.ts';
+
+/*
+ * Sentences about a comparison, for the page; `textOf` of them for a terminal. `at`: the path of what they are about in
+ * the data of the page.
+ */
 
 /** The primary outcome in one sentence. */
-export function headline(c: Comparison): string {
+export function headline(c: Comparison, at = ''): Html {
   const o = c.outcomes[0]!;
   const { value, interval } = o.difference;
-  const over = `${o.unit}, ${formatCount(o.tasks)} common tasks`;
-  if (interval === null)
-    return `B − A in ${o.outcome} is ${formatNumber(value)}, without an interval (${over}).`;
-  const size = `B − A is ${formatNumber(value)} ${formatInterval(interval)} (${over}, ${formatShare(interval.level)} interval).`;
+  const of = `${at}outcomes/0`;
+  const over = words`${o.unit}, ${shownCount(`${of}/tasks`, o.tasks)} common tasks`;
+  const mean = shown(`${of}/difference/value`, value);
+  if (interval === null) return words`B − A in ${o.outcome} is ${mean}, without an interval (${over}).`;
+  const size = words`B − A is ${mean} ${shownInterval(`${of}/difference/interval`, interval)} (${over}, ${shownShare(`${of}/difference/interval/level`, interval.level)} interval).`;
   if (interval.lo <= 0 && interval.hi >= 0)
-    return `These logs do not tell A and B apart in ${o.outcome}: ${size}`;
+    return words`These logs do not tell A and B apart in ${o.outcome}: ${size}`;
   const higher = interval.lo > 0 ? 'B' : 'A';
   const lower = interval.lo > 0 ? 'A' : 'B';
-  return `${o.better === 'higher' ? higher : lower} does better in ${o.outcome}: ${size}`;
+  return words`${o.better === 'higher' ? higher : lower} does better in ${o.outcome}: ${size}`;
 }
 
 /** The reward with the other denominator; null where nothing was aborted. */
-export function abortedWords(c: Comparison): string | null {
+export function abortedWords(c: Comparison, at = ''): Html | null {
   const z = c.abortedAsZero;
   if (z === null) return null;
+  const of = `${at}abortedAsZero`;
   const { value, interval } = z.difference;
-  return `Aborted episodes counted as 0 instead of left out: ${z.outcome} ${formatNumber(z.a.pairedMean)} of A, ${formatNumber(z.b.pairedMean)} of B, B − A ${formatNumber(value)} ${formatInterval(interval)} over ${formatCount(z.tasks)} tasks; each by itself ${formatNumber(z.a.mean)} (n = ${formatCount(z.a.n)}) and ${formatNumber(z.b.mean)} (n = ${formatCount(z.b.n)}).`;
+  const paired = (side: 'a' | 'b') => shown(`${of}/${side}/pairedMean`, z[side].pairedMean);
+  const alone = (side: 'a' | 'b') =>
+    words`${shown(`${of}/${side}/mean`, z[side].mean)} (n = ${shownCount(`${of}/${side}/n`, z[side].n)})`;
+  return words`Aborted episodes counted as 0 instead of left out: ${z.outcome} ${paired('a')} of A, ${paired('b')} of B, B − A ${shown(`${of}/difference/value`, value)} ${shownInterval(`${of}/difference/interval`, interval)} over ${shownCount(`${of}/tasks`, z.tasks)} tasks; each by itself ${alone('a')} and ${alone('b')}.`;
 }
 
-/** What the design could have seen, and what it would take; one sentence each. */
-export function powerWords(o: OutcomeComparison, power: number): string[] {
+/** What the design could have seen with a power that lies at `wanted`, and what it would take; one sentence each. */
+export function powerWords(o: OutcomeComparison, power: number, at = '', wanted = ''): Html[] {
   const p = o.power;
-  if (p === null) return ['Power: not known with so few tasks or without any spread.'];
-  const share = formatShare(power);
-  const lines = [`A true difference of ${formatNumber(p.detectable)} is seen with ${share} power.`];
+  if (p === null) return [words`Power: not known with so few tasks or without any spread.`];
+  const of = `${at}/power`;
+  const share = shownShare(wanted, power);
+  const these = words`these ${shownCount(`${at}/tasks`, o.tasks)} tasks`;
+  const lines = [
+    words`A true difference of ${shown(`${of}/detectable`, p.detectable)} is seen with ${share} power.`,
+  ];
   if (p.difference !== null) {
-    const aim = formatNumber(p.difference);
-    lines.push(`One of ${aim} is seen with ${formatShare(p.power)}.`);
-    const tasks = p.tasksNeeded === null ? 'more than 10⁹ tasks' : `${formatCount(p.tasksNeeded)} tasks`;
-    lines.push(`To see ${aim} with ${share}: ${tasks} at the same trials per task,`);
+    const aim = shown(`${of}/difference`, p.difference);
+    lines.push(words`One of ${aim} is seen with ${shownShare(`${of}/power`, p.power)}.`);
+    const tasks =
+      p.tasksNeeded === null
+        ? 'more than 10⁹ tasks'
+        : words`${shownCount(`${of}/tasksNeeded`, p.tasksNeeded)} tasks`;
+    lines.push(words`To see ${aim} with ${share}: ${tasks} at the same trials per task,`);
     const t = p.trialsNeeded;
     lines.push(
       p.variance === null
-        ? 'or more trials per task (how many is not known: no task has two trials of both).'
+        ? words`or more trials per task (how many is not known: no task has two trials of both).`
         : t
-          ? `or ${formatCount(t.a)} trials of A and ${formatCount(t.b)} of B on each of these ${formatCount(o.tasks)} tasks.`
-          : `but no number of trials on these ${formatCount(o.tasks)} tasks: they cannot see less than ${formatNumber(p.floor)}.`,
+          ? words`or ${shownCount(`${of}/trialsNeeded/a`, t.a)} trials of A and ${shownCount(`${of}/trialsNeeded/b`, t.b)} of B on each of ${these}.`
+          : words`but no number of trials on ${these}: they cannot see less than ${shown(`${of}/floor`, p.floor)}.`,
     );
   }
   if (p.variance !== null)
     lines.push(
       p.variance.between === 0
-        ? 'The differences of tasks vary no more than their trials explain: more trials help as far as can be told.'
-        : `Of the variance of a task’s difference, ${formatShare(p.variance.between / p.variance.task)} lies between tasks and is not lowered by more trials.`,
+        ? words`The differences of tasks vary no more than their trials explain: more trials help as far as can be told.`
+        : words`Of the variance of a task’s difference, ${formatShare(p.variance.between / p.variance.task)} lies between tasks and is not lowered by more trials.`,
     );
   return lines;
 }
@@ -58,9 +77,13 @@ export const formatP = (p: number | null): string =>
   p === null ? '–' : p < 0.0001 ? '< 0.0001' : formatNumber(p, p < 0.01 ? 4 : 3);
 
 /** Whom a side of the comparison holds. */
-export function sideWords(side: Comparison['a']): string {
-  const parts = [`${formatCount(side.episodes)} episodes`, `${formatCount(side.tasks)} tasks`];
-  if (side.aborted > 0) parts.push(`${formatCount(side.aborted)} aborted`);
-  if (side.withoutTask > 0) parts.push(`${formatCount(side.withoutTask)} without a task`);
-  return parts.join(', ');
+export function sideWords(side: Comparison['a'], at = ''): Html {
+  const parts = [
+    words`${shownCount(`${at}/episodes`, side.episodes)} episodes`,
+    words`${shownCount(`${at}/tasks`, side.tasks)} tasks`,
+  ];
+  if (side.aborted > 0) parts.push(words`${shownCount(`${at}/aborted`, side.aborted)} aborted`);
+  if (side.withoutTask > 0)
+    parts.push(words`${shownCount(`${at}/withoutTask`, side.withoutTask)} without a task`);
+  return joined(parts, ', ');
 }

@@ -3,18 +3,18 @@ import type { CriticReport } from '../schema/credit.ts';
 import { warningsList } from './describe-section.ts';
 import { type EpisodeExample, exampleEpisodes } from './episode-section.ts';
 import { calibration, stageMeans } from './figures.ts';
-import { formatCount, formatNumber, formatShare, formatSigned, gainWords } from './format.ts';
+import { formatCount, formatNumber, formatSigned } from './format.ts';
 import { details, figure, type Html, heading, paragraph, table } from './page.ts';
-import { shown } from './shown-number.ts';
+import { cited, joined, shown, shownCount, shownCounted, shownShare, words } from './shown-number.ts';
 import { marked } from './summary-section.ts';
 
 /** Which turn helped and which hurt, and how far the critic is to be believed. */
 export function creditSection(c: CriticReport, examples: readonly EpisodeExample[]): Html[] {
   return [
     heading(2, 'Which turns matter, and why', 'credit'),
-    ...(c.actions.length > 0 ? [paragraph(`Actions: ${marked(c)}`, 'lead')] : []),
-    paragraph(`${c.label.causal[0]!.toUpperCase()}${c.label.causal.slice(1)}.`),
-    ...warningsList(c.warnings),
+    ...(c.actions.length > 0 ? [paragraph(words`Actions: ${marked(c)}`, 'lead')] : []),
+    paragraph(words`${cited('credit/label/causal', c.label.causal)}.`, 'sentence'),
+    ...warningsList(c.warnings, 'credit/warnings'),
     ...byAction(c),
     ...exampleEpisodes(c, examples),
     ...details('How far the critic is to be believed', believed(c)),
@@ -23,7 +23,10 @@ export function creditSection(c: CriticReport, examples: readonly EpisodeExample
 
 function believed(c: CriticReport): Html[] {
   return [
-    paragraph(`${c.estimand}. ${c.convention}.`, 'note'),
+    paragraph(
+      words`${cited('credit/estimand', c.estimand)}. ${cited('credit/convention', c.convention)}.`,
+      'note',
+    ),
     ...heldOut(c),
     ...byTurn(c),
     figure(
@@ -39,7 +42,7 @@ function believed(c: CriticReport): Html[] {
 
 function heldOut(c: CriticReport): Html[] {
   const row = (
-    what: string,
+    what: string | Html,
     of: string,
     e: { rmse: number; r2: number | null },
     first: { rmse: number; r2: number | null } | null,
@@ -59,27 +62,40 @@ function heldOut(c: CriticReport): Html[] {
         row('critic', 'heldOut', c.heldOut, c.heldOut.turn0),
         row('a constant', 'constant', c.constant, c.constant.turn0),
         row('a constant by turn: what the length alone tells', 'constant/byTurn', c.constant.byTurn, null),
-        row(`placebo: outcomes shuffled, ${c.placebo.runs} runs`, 'placebo', c.placebo, c.placebo.turn0),
+        row(
+          words`placebo: outcomes shuffled, ${shownCounted('credit/placebo/runs', c.placebo.runs, 'run')}`,
+          'placebo',
+          c.placebo,
+          c.placebo.turn0,
+        ),
       ],
       numeric,
     ),
     paragraph(
-      'Errors of the predicted return still to come, on tasks the model did not see. R²: 1 is perfect, 0 no better than the mean of those outcomes. ' +
-        `The placebo predicts shuffled outcomes, so compare its R², not its RMSE; ${c.placebo.asGood} of its ${c.placebo.runs} runs have an R² like the critic’s. ` +
-        `The critic’s squared error is ${gainWords(c.heldOut.gain)} the constant’s (standard error ${formatNumber(c.heldOut.gainSe, 4)}). ` +
-        `${formatCount(c.n)} episodes, ${formatCount(c.turns)} turns, ${formatCount(c.tasks)} tasks, ${c.critic.folds} folds of whole tasks. ` +
-        `${formatShare(c.supportedShare)} of the turns have others like them in the logs.`,
+      joined(
+        [
+          words`Errors of the predicted return still to come, on tasks the model did not see. R²: 1 is perfect, 0 no better than the mean of those outcomes.`,
+          words`The placebo predicts shuffled outcomes, so compare its R², not its RMSE; ${shownCount('credit/placebo/asGood', c.placebo.asGood)} of its ${shownCounted('credit/placebo/runs', c.placebo.runs, 'run')} have an R² like the critic’s.`,
+          words`The constant’s mean squared error less the critic’s: ${shown('credit/heldOut/gain', c.heldOut.gain, formatSigned(c.heldOut.gain, 4))} (standard error ${shown('credit/heldOut/gainSe', c.heldOut.gainSe, formatNumber(c.heldOut.gainSe, 4))}).`,
+          words`${shownCounted('credit/n', c.n, 'episode')}, ${shownCounted('credit/turns', c.turns, 'turn')}, ${shownCounted('credit/tasks', c.tasks, 'task')}, ${shownCounted('credit/critic/folds', c.critic.folds, 'fold')} of whole tasks.`,
+          words`${shownShare('credit/supportedShare', c.supportedShare)} of the turns have others like them in the logs.`,
+        ],
+        ' ',
+      ),
       'note',
     ),
   ];
 }
 
 function byTurn(c: CriticReport): Html[] {
-  const failed = c.stages.filter((s) => offCentre(c.stages, s));
+  const failed = c.stages.flatMap((s, k) =>
+    offCentre(c.stages, s) ? [shownCount(`credit/stages/${k}/turn`, s.turn)] : [],
+  );
+  const all = shownCount('credit/stages/length', c.stages.length);
   const verdict =
     failed.length === 0
-      ? `None of the ${c.stages.length} turns is clearly off 0`
-      : `Clearly off 0, in red: turn ${failed.map((s) => s.turn).join(', ')}, of ${c.stages.length}`;
+      ? words`None of the ${all} turns is clearly off 0`
+      : words`Clearly off 0, in red: turn ${joined(failed, ', ')}, of ${all}`;
   return [
     figure(
       stageMeans(
@@ -91,7 +107,7 @@ function byTurn(c: CriticReport): Html[] {
         })),
         { x: 'turn', y: 'mean A' },
       ),
-      `Mean advantage at each turn, ± 1.96 standard errors clustered by task: 0 for a critic of the logging policy. ${verdict} (3 standard errors or more, raised for the number of turns).${
+      words`Mean advantage at each turn, ± 1.96 standard errors clustered by task: 0 for a critic of the logging policy. ${verdict} (3 standard errors or more, raised for the number of turns).${
         c.stages.some((s) => s.advantage.se === null)
           ? ' A dot without a line has no standard error: one task got so far.'
           : ''

@@ -1,9 +1,9 @@
 import type { Report } from '../schema/report.ts';
 import { forest } from './forest.ts';
-import { decimalsFor, formatShare, formatSigned } from './format.ts';
+import { decimalsFor, formatSigned } from './format.ts';
 import { HEADLINE, headline } from './headline.ts';
 import { figure, type Html, heading, html, paragraph, table } from './page.ts';
-import { shown, shownInterval, words } from './shown-number.ts';
+import { citedBare, shown, shownInterval, shownShare, words } from './shown-number.ts';
 
 type Target = Report['targets'][number];
 
@@ -31,8 +31,7 @@ export function decisionSection(targets: readonly Target[]): Html[] {
           };
         }),
       ),
-      `Candidate minus logging policy, on the same episodes${level === undefined ? '' : `, with the paired ${formatShare(level)} interval`}. Right of the line at 0 the candidate is better. ` +
-        'Filled dot: supported. Hollow dot and dashed line: weak, the coverage of the interval is not claimed. No dot: refused.',
+      words`Candidate minus logging policy, on the same episodes${level === undefined ? '' : words`, with the paired ${shownShare(`targets/${k}/audit/evaluation/config/level`, level)} interval`}. Right of the line at 0 the candidate is better. Filled dot: supported. Hollow dot and dashed line: weak, the coverage of the interval is not claimed. No dot: refused.`,
     ),
     table(
       [
@@ -88,14 +87,14 @@ export const verdictMark = (v: keyof typeof MARKS): Html => html(`<span class="$
 /** What the verdict and the difference say together, in one sentence. */
 function answer({ audit: a }: Target, i: number): Html {
   const head = words`${html('<strong>')}${a.target}${html('</strong>')}: ${verdictMark(a.verdict)}. `;
-  const reason = a.reasons[0]?.message.replace(/[.\s]+$/, '');
-  if (a.verdict === 'refused')
-    return words`${head}These logs do not say what it is worth${reason ? `: ${reason}` : ''}.`;
+  const [first] = a.reasons;
+  const why = first ? words`: ${citedBare(`targets/${i}/audit/reasons/0/message`, first.message)}` : '';
+  if (a.verdict === 'refused') return words`${head}These logs do not say what it is worth${why}.`;
   const d = a.evaluation?.difference;
   const at = `targets/${i}/audit/evaluation/difference`;
   const limits = d?.interval;
   if (!d || d.value === null || !limits)
-    return words`${head}Its difference from the logging policy has no interval here${reason ? `: ${reason}` : ''}.`;
+    return words`${head}Its difference from the logging policy has no interval here${why}.`;
   const digits = decimalsFor(d.se);
   const size = words`${shown(`${at}/value`, d.value, formatSigned(d.value, digits))} ${shownInterval(`${at}/interval`, limits, digits)}`;
   const found =
@@ -105,6 +104,6 @@ function answer({ audit: a }: Target, i: number): Html {
         ? 'Worse than the logging policy'
         : 'Not told apart from the logging policy';
   if (a.verdict === 'weak')
-    return words`${head}The logs cover it only in part${reason ? `: ${reason}` : ''}. As far as they go: ${found.toLowerCase()}, ${size}.`;
+    return words`${head}The logs cover it only in part${why}. As far as they go: ${found.toLowerCase()}, ${size}.`;
   return words`${head}${found}: ${size}.`;
 }

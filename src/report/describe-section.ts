@@ -2,12 +2,22 @@ import { isSimulated } from '../inspect/simulated.ts';
 import { NO_SPREAD } from '../math/no-spread.ts';
 import type { Check } from '../schema/check.ts';
 import type { Description } from '../schema/describe.ts';
+import type { Warning } from '../schema/warning.ts';
 import { bars, counts } from './figures.ts';
 import { formatCount, formatNumber, formatShare, rateWords } from './format.ts';
-import { figure, type Html, heading, html, list, paragraph, render, table } from './page.ts';
+import { figure, type Html, heading, html, list, paragraph, table, textOf } from './page.ts';
 import { plain } from './plain.ts';
-import { shown, shownInterval, words } from './shown-number.ts';
-import { warningLine } from './warning-line.ts';
+import {
+  cited,
+  joined,
+  shown,
+  shownCount,
+  shownCounted,
+  shownInterval,
+  shownShare,
+  words,
+} from './shown-number.ts';
+import { warningHtml } from './warning-line.ts';
 
 /** What is in the logs: counts, rewards with their uncertainty, endings, tools. */
 export function describeSection(d: Description): Html[] {
@@ -21,28 +31,42 @@ export function describeSection(d: Description): Html[] {
           shown('description/tasks', d.tasks, formatCount(d.tasks)),
           shown('description/turns', d.turns, formatCount(d.turns)),
           d.turnsPerEpisode
-            ? `${formatNumber(d.turnsPerEpisode.mean, 2)} on average, ${d.turnsPerEpisode.max} at most`
+            ? words`${shown('description/turnsPerEpisode/mean', d.turnsPerEpisode.mean, formatNumber(d.turnsPerEpisode.mean, 2))} on average, ${shownCount('description/turnsPerEpisode/max', d.turnsPerEpisode.max)} at most`
             : '–',
         ],
       ],
       ['episodes', 'tasks', 'assistant turns'],
       { stack: true },
     ),
-    ...warningsList(d.warnings),
+    ...warningsList(d.warnings, 'description/warnings'),
   ];
   const r = d.reward;
   const count = (name: 'n' | 'episodes' | 'clusters' | 'aborted' | 'withoutReward') =>
     shown(`description/reward/${name}`, r?.[name], formatCount(r?.[name] ?? 0));
   const share = (at: string, value: number | null) =>
     shown(`description/reward/${at}`, value, formatShare(value));
+  const level = r?.interval?.level;
+  const interval =
+    level === undefined
+      ? words`interval`
+      : words`${shownShare('description/reward/interval/level', level)} interval`;
   if (r)
     parts.push(
       heading(3, 'Reward'),
       table(
-        ['estimand', 'mean', 'standard error', `${formatShare(r.interval?.level ?? 0.95)} interval`],
+        ['estimand', 'mean', 'standard error', interval],
         [
-          estimandRow(r.estimand, r, r, ''),
-          ...(r.theseTasks ? [estimandRow(r.theseTasks.estimand, r, r.theseTasks, '/theseTasks')] : []),
+          estimandRow(cited('description/reward/estimand', r.estimand), r, r, ''),
+          ...(r.theseTasks
+            ? [
+                estimandRow(
+                  cited('description/reward/theseTasks/estimand', r.theseTasks.estimand),
+                  r,
+                  r.theseTasks,
+                  '/theseTasks',
+                ),
+              ]
+            : []),
           ...(r.abortedAsZero
             ? [
                 estimandRow(
@@ -55,7 +79,7 @@ export function describeSection(d: Description): Html[] {
               ]
             : []),
         ],
-        ['mean', 'standard error', `${formatShare(r.interval?.level ?? 0.95)} interval`],
+        ['mean', 'standard error', textOf(interval)],
         { stack: true },
       ),
       paragraph(
@@ -76,13 +100,7 @@ export function describeSection(d: Description): Html[] {
           'successes',
           'tasks',
         ),
-        `Tasks by number of successes. ${formatCount(d.zeroVarianceTasks)} tasks have equal outcomes in every trial.` +
-          (d.passHatK
-            ? ` pass^k: ${d.passHatK
-                .slice(0, 8)
-                .map((p) => formatNumber(p))
-                .join(', ')} for k = 1, 2, …`
-            : ''),
+        words`Tasks by number of successes. ${shownCounted('description/zeroVarianceTasks', d.zeroVarianceTasks, 'task')} with equal outcomes in every trial.${d.passHatK ? words` pass^k: ${passHatK(d.passHatK, 'description/passHatK')} for k = 1, 2, …` : ''}`,
       ),
     );
   const endings = Object.entries(d.endings).filter(([, n]) => n > 0);
@@ -103,7 +121,7 @@ export function describeSection(d: Description): Html[] {
 
 /** A mean with its error and interval; `at` and `meanAt` say where they lie within the reward of the description. */
 function estimandRow(
-  estimand: string,
+  estimand: string | Html,
   { mean }: { mean: number },
   { se, interval }: { se: number | null; interval: Parameters<typeof shownInterval>[1] },
   at: string,
@@ -128,6 +146,13 @@ function errorRate(
   const text = rateWords(rate, atLeast);
   return rate === null ? shown(`${at}/${least}`, atLeast, text) : shown(`${at}/${known}`, rate, text);
 }
+
+/** The first of pass^k, k = 1, 2, …, which lie at `at`. */
+const passHatK = (values: readonly number[], at: string): Html =>
+  joined(
+    values.slice(0, 8).map((p, i) => shown(`${at}/${i}`, p)),
+    ', ',
+  );
 
 /** Calls and failures of each tool; how many outcomes are not known only where some are not. */
 function toolsTable({ tools }: Description): Html[] {
@@ -184,15 +209,7 @@ function policiesTable(d: Description): Html[] {
           p.toolErrors?.atLeast ?? null,
           ['rate', 'atLeast'],
         ),
-        [
-          (p.passHatK ?? [])
-            .slice(0, 8)
-            .map((x) => formatNumber(x))
-            .join(', ') || '–',
-          p.passHatKReason === null ? '' : `(${p.passHatKReason})`,
-        ]
-          .filter(Boolean)
-          .join(' '),
+        words`${p.passHatK?.length ? passHatK(p.passHatK, `description/policies/${i}/passHatK`) : '–'}${p.passHatKReason === null ? '' : words` (${cited(`description/policies/${i}/passHatKReason`, p.passHatKReason)})`}`,
       ]),
       head.slice(1, 7),
       { stack: true },
@@ -201,7 +218,7 @@ function policiesTable(d: Description): Html[] {
 }
 
 /** Text of several lines: set to the left where the cells of a row are listed below each other. */
-const long = (text: string): Html => html(`<span class="act">${render(text)}</span>`);
+const long = (text: Html): Html => html(`<span class="act">${text.html}</span>`);
 
 /** What is wrong with the logs. */
 export function checkSection(check: Check): Html[] {
@@ -213,17 +230,13 @@ export function checkSection(check: Check): Html[] {
       ['severity', 'what', 'count', 'where', 'what to do'],
       check.findings.map((f, i) => [
         f.severity,
-        long(f.message),
+        long(cited(`check/findings/${i}/message`, f.message)),
         shown(`check/findings/${i}/count`, f.count, formatCount(f.count)),
-        f.examples
-          .slice(0, 2)
-          .map((e) =>
-            [e.episode, e.turn === undefined || e.turn === null ? '' : `turn ${e.turn}`, e.column ?? '']
-              .filter(Boolean)
-              .join(', '),
-          )
-          .join('; '),
-        long(f.fix),
+        joined(
+          f.examples.slice(0, 2).map((e, k) => example(e, `check/findings/${i}/examples/${k}`)),
+          '; ',
+        ),
+        long(cited(`check/findings/${i}/fix`, f.fix)),
       ]),
       ['count'],
       { stack: true },
@@ -231,12 +244,23 @@ export function checkSection(check: Check): Html[] {
   ];
 }
 
-/** Warnings as a list; nothing where there are none. That data is simulated stands at the top of the page. */
+/** Where a finding shows, as far as it is of one episode, turn or column. */
+const example = (e: Check['findings'][number]['examples'][number], at: string): Html =>
+  joined(
+    [
+      ...(e.episode ? [cited(`${at}/episode`, e.episode)] : []),
+      ...(e.turn == null ? [] : [words`turn ${shownCount(`${at}/turn`, e.turn)}`]),
+      ...(e.column ? [cited(`${at}/column`, e.column)] : []),
+    ],
+    ', ',
+  );
+
+/** Warnings, which lie at `at`, as a list; nothing where there are none. That data is simulated stands at the top of the page. */
 export function warningsList(
-  given: readonly { code?: string; message: string; count?: number | undefined }[],
+  given: readonly Warning[],
+  at: string,
+  kept: (w: Warning) => boolean = () => true,
 ): Html[] {
-  const warnings = given.filter((w) => !isSimulated(w));
-  return warnings.length === 0
-    ? []
-    : [html(`<div class="warning">${list(warnings.map(warningLine)).html}</div>`)];
+  const lines = given.flatMap((w, i) => (isSimulated(w) || !kept(w) ? [] : [warningHtml(w, `${at}/${i}`)]));
+  return lines.length === 0 ? [] : [html(`<div class="warning">${list(lines).html}</div>`)];
 }

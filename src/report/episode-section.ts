@@ -1,9 +1,9 @@
 import { turnMarkNote } from '../critic/marks.ts';
 import type { CriticReport, EpisodeCredit } from '../schema/credit.ts';
 import { episodeValues } from './figures.ts';
-import { formatNumber, formatSigned } from './format.ts';
+import { formatSigned } from './format.ts';
 import { figure, type Html, heading, paragraph, table } from './page.ts';
-import { shown, words } from './shown-number.ts';
+import { cited, shown, words } from './shown-number.ts';
 import { type TurnWords, turnWordsHtml } from './turn-words.ts';
 
 /** One episode with the beginning of the texts of its turns. */
@@ -38,7 +38,7 @@ function episode({ credit, texts }: EpisodeExample, i: number): Html[] {
   return [
     heading(
       3,
-      `Episode ${credit.episode}${credit.task === null ? '' : ` (task ${credit.task})`}, return ${formatNumber(credit.return)}`,
+      words`Episode ${cited(`examples/${i}/credit/episode`, credit.episode)}${credit.task === null ? '' : words` (task ${cited(`examples/${i}/credit/task`, credit.task)})`}, return ${shown(`examples/${i}/credit/return`, credit.return)}`,
     ),
     figure(
       episodeValues(
@@ -63,7 +63,7 @@ function episode({ credit, texts }: EpisodeExample, i: number): Html[] {
         ]
           .filter(Boolean)
           .join(', '),
-        turnWordsHtml(texts[k], texts[k - 1]),
+        turnWordsHtml(texts[k], texts[k - 1], `examples/${i}/texts/${k}`),
       ]),
       head.slice(0, 6),
       { wide: true, stack: true },

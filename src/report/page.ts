@@ -1,4 +1,4 @@
-import { escapeHtml } from './escape.ts';
+import { escapeHtml, visibleText } from './escape.ts';
 
 /** HTML that is already safe: made by this folder from escaped text, never from logged text itself. */
 export interface Html {
@@ -14,8 +14,12 @@ export const render = (part: string | Html): string =>
 export const paragraph = (part: string | Html, kind = ''): Html =>
   html(`<p${kind ? ` class="${kind}"` : ''}>${render(part)}</p>`);
 
-export const heading = (level: 2 | 3, text: string, id?: string): Html =>
-  html(`<h${level}${id ? ` id="${escapeHtml(id)}"` : ''}>${escapeHtml(text)}</h${level}>`);
+export const heading = (level: 2 | 3, text: string | Html, id?: string): Html =>
+  html(`<h${level}${id ? ` id="${escapeHtml(id)}"` : ''}>${render(text)}</h${level}>`);
+
+/** A text of HTML as a reader sees it, for a terminal or a name. */
+export const textOf = (part: string | Html): string =>
+  typeof part === 'string' ? part : visibleText(part.html);
 
 export const list = (items: readonly (string | Html)[]): Html =>
   html(items.length === 0 ? '' : `<ul>${items.map((i) => `<li>${render(i)}</li>`).join('')}</ul>`);
@@ -26,29 +30,30 @@ export const list = (items: readonly (string | Html)[]): Html =>
  * cells, each with the name of its column.
  */
 export function table(
-  head: readonly string[],
+  head: readonly (string | Html)[],
   rows: readonly (readonly (string | Html)[])[],
   numeric: readonly string[] = [],
   look: { readonly wide?: boolean; readonly stack?: boolean; readonly grey?: (row: number) => boolean } = {},
 ): Html {
-  const right = head.map((name) => (numeric.includes(name) ? ' class="n"' : ''));
-  const named = head.map((name) => (look.stack ? ` data-label="${escapeHtml(name)}"` : ''));
+  const names = head.map(textOf);
+  const right = names.map((name) => (numeric.includes(name) ? ' class="n"' : ''));
+  const named = names.map((name) => (look.stack ? ` data-label="${escapeHtml(name)}"` : ''));
   const cells = (tag: 'th' | 'td', row: readonly (string | Html)[], grey = false) =>
     `<tr${grey ? ' class="grey"' : ''}>${row.map((cell, i) => `<${tag}${right[i]}${tag === 'td' ? named[i] : ''}>${render(cell)}</${tag}>`).join('')}</tr>`;
   const kinds = [look.wide ? 'wide' : '', look.stack ? 'stack' : ''].filter(Boolean).join(' ');
   return html(
-    `<div class="scroll" tabindex="0" role="group" aria-label="${escapeHtml(`Table: ${head.filter(Boolean).join(', ')}`)}"><table${kinds ? ` class="${kinds}"` : ''}><thead>${cells('th', head)}</thead><tbody>${rows
+    `<div class="scroll" tabindex="0" role="group" aria-label="${escapeHtml(`Table: ${names.filter(Boolean).join(', ')}`)}"><table${kinds ? ` class="${kinds}"` : ''}><thead>${cells('th', head)}</thead><tbody>${rows
       .map((row, i) => cells('td', row, look.grey?.(i)))
       .join('')}</tbody></table></div>`,
   );
 }
 
 /** A figure with its caption, which is its name to a screen reader too; what the figure rests on belongs in it. */
-export const figure = (svg: Html, caption: string): Html => {
-  const text = escapeHtml(caption);
+export const figure = (svg: Html, caption: string | Html): Html => {
+  const text = escapeHtml(textOf(caption));
   const named = svg.html.replaceAll('role="img"', () => `role="img" aria-label="${text}"`);
   return html(
-    `<figure><div class="scroll" tabindex="0" role="group" aria-label="Figure">${named}</div><figcaption>${text}</figcaption></figure>`,
+    `<figure><div class="scroll" tabindex="0" role="group" aria-label="Figure">${named}</div><figcaption>${render(caption)}</figcaption></figure>`,
   );
 };
 
@@ -69,7 +74,7 @@ th,td{padding:.28rem .7rem;border-bottom:1px solid var(--line);text-align:left;v
 figure{margin:1rem 0}figure svg{max-width:100%;height:auto;color:var(--ink);background:none}.narrow{display:none}@media screen and (max-width:40rem){.broad{display:none}.narrow{display:block}}
 .supported{color:var(--good);font-weight:600}.weak{color:var(--warn);font-weight:600}.refused{color:var(--bad);font-weight:600}.supported,.weak,.refused{white-space:nowrap}
 code,.text{font-family:ui-monospace,SFMono-Regular,Menlo,monospace;font-size:.86rem}.text{white-space:pre-wrap;overflow-wrap:anywhere}
-.warning{border-left:3px solid var(--warn);padding:.2rem .7rem;background:var(--warnpanel)}.warning ul{margin:.2rem 0;padding-left:1.2rem}.summary{background:var(--panel);border:1px solid var(--line);border-radius:6px;padding:.3rem 1rem .5rem;margin:1rem 0}.summary ul,.answers{margin:.3rem 0;padding-left:1.2rem}.answers{font-size:1.05rem}.error{border-left:3px solid var(--bad);padding:.2rem .7rem;background:var(--badpanel)}.simulated{font-weight:600;border:1px dashed var(--soft);border-radius:6px;padding:.3rem .8rem}
+.warning{border-left:3px solid var(--warn);padding:.2rem .7rem;background:var(--warnpanel)}.warning ul{margin:.2rem 0;padding-left:1.2rem}.summary{background:var(--panel);border:1px solid var(--line);border-radius:6px;padding:.3rem 1rem .5rem;margin:1rem 0}.summary ul,.answers{margin:.3rem 0;padding-left:1.2rem}.answers{font-size:1.05rem}.error{border-left:3px solid var(--bad);padding:.2rem .7rem;background:var(--badpanel)}.simulated{font-weight:600;border:1px dashed var(--soft);border-radius:6px;padding:.3rem .8rem}.sentence::first-letter,.simulated::first-letter{text-transform:uppercase}
 details{margin:.7rem 0;border:1px solid var(--line);border-radius:6px;padding:.35rem .8rem}summary{cursor:pointer;font-weight:600}
 nav a{margin-right:1rem;display:inline-block}.said{margin:.1rem 0 .3rem}.said b{font-weight:600}.turns{padding-left:1.4rem}.turns>li{margin:.7rem 0}
 @media screen and (max-width:30rem){body{margin:1rem auto;padding:0 .8rem}.act{min-width:8rem}th,td{padding:.25rem .4rem}table{font-size:.85rem}.stack,.stack tbody{display:block}.stack thead{display:none}.stack tr{display:block;border-bottom:2px solid var(--line);padding:.3rem 0}.stack td{display:flow-root;border:0;text-align:right}.stack td.n{white-space:normal}.stack td::before{content:attr(data-label);color:var(--soft);float:left;margin-right:.6rem}.stack td:empty{display:none}.stack td:first-child{text-align:left;font-weight:600}.stack td:first-child::before{float:none;font-weight:400;margin-right:.4rem}.stack .act{text-align:left;clear:both}}

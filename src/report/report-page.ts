@@ -6,6 +6,7 @@ import { creditSection } from './credit-section.ts';
 import { decisionSection } from './decision-section.ts';
 import { checkSection, describeSection } from './describe-section.ts';
 import { type Html, heading, html, page, paragraph } from './page.ts';
+import { cited, words } from './shown-number.ts';
 import { refusal, summarySection } from './summary-section.ts';
 
 /** The report as one self-contained HTML page. */
@@ -37,9 +38,15 @@ export function reportPage(report: Report): string {
 
 /** That the data is simulated, where its records say so or exact values are known. */
 function simulated({ description, targets }: Report): Html[] {
-  const said = description.warnings.find(isSimulated)?.message;
+  const at = description.warnings.findIndex(isSimulated);
+  const said = description.warnings[at]?.message;
   const exact = targets.some((t) => t.exact !== null);
   if (said === undefined && !exact) return [];
-  const text = `${(said ?? 'simulated data').replace(/^s/, 'S')}${exact ? '; the exact values of its policies are known and shown' : ''}.`;
-  return [paragraph(text, 'simulated')];
+  const what = said === undefined ? 'simulated data' : cited(`description/warnings/${at}/message`, said);
+  return [
+    paragraph(
+      words`${what}${exact ? '; the exact values of its policies are known and shown' : ''}.`,
+      'simulated',
+    ),
+  ];
 }

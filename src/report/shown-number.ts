@@ -1,6 +1,6 @@
 import type { Interval } from '../schema/estimate.ts';
 import { escapeHtml } from './escape.ts';
-import { formatInterval, formatNumber } from './format.ts';
+import { formatCount, formatInterval, formatNumber, formatShare } from './format.ts';
 import { type Html, html, render } from './page.ts';
 
 /**
@@ -12,6 +12,29 @@ export function shown(of: string, value: number | null | undefined, text = forma
   if (value === null || value === undefined) return html(escapeHtml(text));
   return html(`<data value="${value}" data-of="${escapeHtml(of)}">${escapeHtml(text)}</data>`);
 }
+
+type Given = number | null | undefined;
+
+/** A count that lies at `of`, with thousands separated. */
+export const shownCount = (of: string, value: Given): Html => shown(of, value, formatNumber(value, 0));
+
+/** A share that lies at `of`, as a percentage. */
+export const shownShare = (of: string, value: Given): Html => shown(of, value, formatShare(value));
+
+/** A count and what is counted: "1 task", "12 tasks". */
+export const shownCounted = (of: string, n: number, what: string): Html =>
+  words`${shown(of, n, formatCount(n))} ${what}${n === 1 ? '' : 's'}`;
+
+/** A text of the report as data, taken from `of`: word by word, but for marks at its end. */
+export const cited = (of: string, text: string): Html =>
+  html(`<span data-of="${escapeHtml(of)}">${escapeHtml(text)}</span>`);
+
+/** A text of the report as data without the marks at its end, for a sentence that goes on. */
+export const citedBare = (of: string, text: string): Html => cited(of, text.replace(/[.;\s]+$/, ''));
+
+/** Parts with `between` them. */
+export const joined = (parts: readonly Html[], between: string): Html =>
+  html(parts.map((p) => p.html).join(escapeHtml(between)));
 
 /** Both ends of an interval that lies at `of`. */
 export function shownInterval(

@@ -3,6 +3,7 @@ import type { Report } from '../schema/report.ts';
 import type { ToolCall } from '../schema/turn.ts';
 import { type Html, html, render } from './page.ts';
 import { firstLine } from './plain.ts';
+import { cited } from './shown-number.ts';
 
 /** A turn as the report quotes it: the beginnings of what it saw, wrote, called and was answered. */
 export type TurnWords = Report['examples'][number]['texts'][number];
@@ -47,22 +48,26 @@ function argumentsOf(given: unknown): string {
 
 /**
  * What it saw, wrote, called and was answered, a line each; a failed call is said in words. What it saw is not
- * repeated where it is the answer to the last call of the turn before.
+ * repeated where it is the answer to the last call of the turn before. `at`: where the words lie in the report.
  */
-export function turnWordsHtml(words: TurnWords | undefined, before?: TurnWords): Html {
+export function turnWordsHtml(words: TurnWords | undefined, before?: TurnWords, at = ''): Html {
   if (!words) return html('');
-  const line = (name: string, text: string | null, kind = '') =>
+  const line = (name: string, text: string | Html | null, kind = '') =>
     text === null ? '' : `<span class="act"><b>${name}</b> ${render(text)}${kind}</span>`;
+  const from = (of: string, text: string | null) => (text === null ? null : cited(`${at}/${of}`, text));
   return html(
     (words.observation !== null && words.observation === before?.calls.at(-1)?.answer
       ? line('saw', 'the answer above')
-      : line('saw', words.observation)) +
-      line('wrote', words.action) +
+      : line('saw', from('observation', words.observation))) +
+      line('wrote', from('action', words.action)) +
       words.calls
         .map(
-          (c) =>
-            line('called', c.call, c.failed === true ? ' <strong class="refused">✕ failed</strong>' : '') +
-            line('answer', c.answer),
+          (c, k) =>
+            line(
+              'called',
+              from(`calls/${k}/call`, c.call),
+              c.failed === true ? ' <strong class="refused">✕ failed</strong>' : '',
+            ) + line('answer', from(`calls/${k}/answer`, c.answer)),
         )
         .join(''),
   );

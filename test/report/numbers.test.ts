@@ -1,61 +1,31 @@
+import { fc, test } from '@fast-check/vitest';
 import { parseHTML } from 'linkedom';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect } from 'vitest';
+import { auditTarget } from '../../src/audit/audit-target.ts';
 import { buildReport } from '../../src/report/build-report.ts';
 import { reportPage } from '../../src/report/report-page.ts';
 import type { Report } from '../../src/schema/report.ts';
+import { numbersOf, pageFaults } from '../helpers/page-numbers.ts';
 import { simulatedReport } from '../helpers/simulated-report.ts';
 import { storeOf } from '../helpers/store.ts';
-
-/** The value that lies at "a/0/b". */
-const at = (report: Report, path: string): unknown =>
-  path
-    .split('/')
-    .reduce<unknown>(
-      (x, key) => (x as Record<string, unknown> | undefined)?.[key],
-      JSON.parse(JSON.stringify(report)),
-    );
-
-/** Whether a text is a rounding of a value; read from the text alone, not made by the formatter of the page. */
-function rounds(text: string, value: number): boolean {
-  if (text === '< 0.0001') return value < 0.0001;
-  const bare = text
-    .replace(/^at least /, '')
-    .replaceAll(',', '')
-    .replaceAll('−', '-')
-    .replace(/^\+/, '');
-  const [, mantissa, exponent = '0', share] = /^(-?\d+(?:\.\d+)?)(?:e([+-]?\d+))?( %)?$/.exec(bare) ?? [];
-  if (mantissa === undefined) return false;
-  const unit = 10 ** (Number(exponent) - (mantissa.split('.')[1]?.length ?? 0));
-  const scaled = value * (share ? 100 : 1);
-  return (
-    Math.abs(Number(`${mantissa}e${exponent}`) - scaled) <= unit * 0.5 * (1 + 1e-6) + Math.abs(scaled) * 1e-12
-  );
-}
-
-/** What in a page is not what its data says: wrong numbers, and numbers in columns of numbers that name no value. */
-function faults(html: string, report: Report): string[] {
-  const { document } = parseHTML(html);
-  const wrong: string[] = [];
-  for (const shown of document.querySelectorAll('data')) {
-    const path = shown.getAttribute('data-of')!;
-    const value = at(report, path);
-    const text = shown.textContent!;
-    if (typeof value !== 'number' || Number(shown.getAttribute('value')) !== value || !rounds(text, value))
-      wrong.push(`${path}: ${text}, is ${value}`);
-  }
-  for (const cell of document.querySelectorAll('td.n')) {
-    for (const shown of [...cell.querySelectorAll('data')]) shown.remove();
-    if (/\d/.test(cell.textContent!)) wrong.push(`no data: ${cell.textContent}`);
-  }
-  return wrong;
-}
 
 const paths = (html: string): Set<string> =>
   new Set([...parseHTML(html).document.querySelectorAll('data')].map((d) => d.getAttribute('data-of')!));
 
-/** Every number in the shown text becomes 0; tags stay. */
-const zeroed = (html: string): string =>
-  html.replaceAll(/>[^<]*</g, (text) => text.replaceAll(/\d+(?:[.,]\d+)*/g, '0'));
+/** A page with other digits in place of some of its numbers, from `numbersOf`. */
+function replaced(
+  html: string,
+  numbers: readonly { from: number; text: string }[],
+  other: (text: string) => string,
+) {
+  let out = '';
+  let end = 0;
+  for (const { from, text } of numbers) {
+    out += html.slice(end, from) + other(text);
+    end = from + text.length;
+  }
+  return out + html.slice(end);
+}
 
 describe('every figure of the page is the rounding of the value in the data that it names', () => {
   let simulated: Report;
@@ -81,7 +51,7 @@ describe('every figure of the page is the rounding of the value in the data that
 
   test('candidates, logs, critic and example turns', () => {
     const page = reportPage(simulated);
-    expect(faults(page, simulated)).toEqual([]);
+    expect(pageFaults(page, simulated)).toEqual([]);
     const shown = paths(page);
     for (const path of [
       ...[0, 2].flatMap((i) =>
@@ -110,7 +80,7 @@ describe('every figure of the page is the rounding of the value in the data that
 
   test('policies against each other', () => {
     const page = reportPage(compared);
-    expect(faults(page, compared)).toEqual([]);
+    expect(pageFaults(page, compared)).toEqual([]);
     expect(compared.comparisons[0]?.comparison).not.toBeNull();
     for (const path of [
       'a/pairedMean',
@@ -123,11 +93,61 @@ describe('every figure of the page is the rounding of the value in the data that
     expect(paths(page)).toContain('description/policies/1/meanReward');
   });
 
-  test('a page whose numbers are all 0 is found wrong, and so is one with a single wrong number', () => {
-    const page = reportPage(simulated);
-    expect(faults(zeroed(page), simulated).length).toBeGreaterThan(paths(page).size / 2);
-    const once = page.replace('>0.548</data>', '>0.549</data>');
-    expect(once).not.toBe(page);
-    expect(faults(once, simulated)).toHaveLength(1);
+  test('names of a log that hold digits, refused candidates and few tasks', async () => {
+    const store = await storeOf(
+      Array.from({ length: 16 }, (_, i) => ({
+        episode_id: `run 2026-${i}`,
+        task_id: `t${i >> 2}/7`,
+        policy: i % 2 ? 'gpt-4.1' : 'gpt-5',
+        reward: i % 3 === 0 ? 1 : 0,
+        turns: [
+          { action: '3 apples', action_class: `v${i % 2}.0` },
+          { action: 'wait 10 s', action_class: 'w8' },
+        ],
+      })),
+    );
+    const report = await buildReport(store, {
+      title: 'Logs of 2026',
+      targets: [{ audit: await auditTarget(store, 'datasets/tool-agent/soft.policy.json'), exact: null }],
+    });
+    store.close();
+    expect(report.targets[0]!.audit.verdict).toBe('refused');
+    expect(pageFaults(reportPage(report), report)).toEqual([]);
   });
+
+  test('a figure is read out as its caption, whatever its width', () => {
+    const figures = [...parseHTML(reportPage(compared)).document.querySelectorAll('figure')];
+    expect(figures.length).toBeGreaterThan(3);
+    for (const figure of figures) {
+      const names = [...figure.querySelectorAll('svg')].map((drawn) => drawn.getAttribute('aria-label'));
+      const caption = figure.querySelector('figcaption')!.textContent;
+      expect(names).toEqual([caption, caption]);
+    }
+  });
+
+  test('a page whose numbers are all 0 is found wrong in every one of them', () => {
+    for (const report of [simulated, compared]) {
+      const page = reportPage(report);
+      const numbers = numbersOf(page).filter(({ text }) => /[1-9]/.test(text));
+      expect(numbers.length).toBeGreaterThan(150);
+      const zeros = replaced(page, numbers, (text) => text.replaceAll(/\d/g, '0'));
+      const figures = [...parseHTML(page).document.querySelectorAll('data')];
+      const nonZero = figures.filter((d) => /[1-9]/.test(d.textContent!)).length;
+      expect(pageFaults(zeros, report).length).toBeGreaterThan(nonZero);
+    }
+  });
+
+  test.prop([fc.boolean(), fc.nat(), fc.nat(), fc.integer({ min: 1, max: 9 })], { seed: 1, numRuns: 80 })(
+    'a page with any single number changed is found wrong',
+    (first, which, place, by) => {
+      const report = first ? simulated : compared;
+      const page = reportPage(report);
+      const numbers = numbersOf(page);
+      const one = numbers[which % numbers.length]!;
+      const digits = [...one.text.matchAll(/\d/g)].map((m) => m.index);
+      const at = digits[place % digits.length]!;
+      const other = (text: string) => text.slice(0, at) + ((Number(text[at]) + by) % 10) + text.slice(at + 1);
+      expect(pageFaults(replaced(page, [one], other), report), `${one.text} at ${one.from}`).not.toEqual([]);
+    },
+  );
 });
