@@ -88,7 +88,7 @@ function warnings(d: Omit<Description, 'warnings'>): Warning[] {
   if (d.policies.length > 1)
     warn(
       'mixed-policies',
-      'Several policies are in this store; the mean return is of their mix.',
+      `${d.policies.length} policies are in this store; the mean return is of their mix.`,
       d.policies.length,
       'policy',
     );

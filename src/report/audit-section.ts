@@ -1,6 +1,7 @@
 import type { Audit, Stage } from '../schema/audit.ts';
 import type { Estimate } from '../schema/estimate.ts';
 import type { Report } from '../schema/report.ts';
+import type { Warning } from '../schema/warning.ts';
 import { verdictMark } from './decision-section.ts';
 import { warningsList } from './describe-section.ts';
 import { lines } from './figures.ts';
@@ -30,7 +31,13 @@ export function auditSection(targets: readonly Target[]): Html[] {
           ),
         ]
       : []),
-    ...targets.flatMap((t, i) => one(t.audit, `targets/${i}/audit`)),
+    // What is said of every candidate is of the logs, and stands once.
+    ...warningsList(
+      targets[0]!.audit.warnings,
+      'targets/0/audit/warnings',
+      (w) => w.code !== 'no-tail-index' && ofAll(targets, w),
+    ),
+    ...targets.flatMap((t, i) => one(t.audit, `targets/${i}/audit`, (w) => !ofAll(targets, w))),
   ];
 }
 
@@ -57,7 +64,10 @@ const STAGE_LEGEND =
 /** The averages among the living stand last and grey: they answer another question when lengths differ. */
 const aside = (estimator: string): boolean => / alive/.test(estimator);
 
-function one(a: Audit, at: string): Html[] {
+const ofAll = (targets: readonly Target[], { message }: Warning): boolean =>
+  targets.length > 1 && targets.every((t) => t.audit.warnings.some((w) => w.message === message));
+
+function one(a: Audit, at: string, own: (w: Warning) => boolean): Html[] {
   const all = a.evaluation?.estimates ?? [];
   const estimates = [...all.filter((e) => !aside(e.estimator)), ...all.filter((e) => aside(e.estimator))];
   return [
@@ -70,7 +80,11 @@ function one(a: Audit, at: string): Html[] {
       ? [paragraph('What to collect next:'), list(a.next.map((x, k) => cited(`${at}/next/${k}`, x)))]
       : []),
     // Why there is no k̂ is told beside the weights.
-    ...warningsList(a.warnings, `${at}/warnings`, (w) => w.code !== 'no-tail-index' || a.weights === null),
+    ...warningsList(
+      a.warnings,
+      `${at}/warnings`,
+      (w) => own(w) && (w.code !== 'no-tail-index' || a.weights === null),
+    ),
     ...(a.stages.length > 0
       ? details('Coverage by turn, and the weights', [
           table(

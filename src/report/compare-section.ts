@@ -5,7 +5,7 @@ import { abortedWords, formatP, headline, powerWords, sideWords } from './compar
 import { warningsList } from './describe-section.ts';
 import { intervals } from './figures.ts';
 import { formatCount, formatNumber, formatShare } from './format.ts';
-import { figure, type Html, heading, list, paragraph, table, textOf } from './page.ts';
+import { details, figure, type Html, heading, list, paragraph, table, textOf } from './page.ts';
 import { plain } from './plain.ts';
 import { cited, joined, shown, shownCount, shownInterval, shownShare, words } from './shown-number.ts';
 
@@ -33,19 +33,9 @@ export function compareSection(c: Comparison, id = 'compare', at = ''): Html[] {
   const first = c.outcomes[0]!;
   const level = shownShare(`${at}config/level`, c.config.level);
   const aborted = abortedWords(c, at);
-  const head = [
-    'outcome',
-    'A',
-    'B',
-    'B − A',
-    'standard error',
-    level,
-    'simultaneous',
-    'tasks',
-    'wins, ties, losses',
-    'win rate of B',
-    'sign test',
-  ];
+  const many = c.family.size > 1;
+  const interval = words`${level} interval`;
+  const head = ['outcome', 'A', 'B', 'B − A', 'SE', interval, ...(many ? ['simultaneous'] : []), 'tasks'];
   return [
     heading(2, `${plain(c.b.selector)} against ${plain(c.a.selector)}`, id),
     paragraph(headline(c, at), 'lead'),
@@ -56,16 +46,18 @@ export function compareSection(c: Comparison, id = 'compare', at = ''): Html[] {
     ...warningsList(c.warnings, `${at}warnings`),
     table(
       head,
-      c.outcomes.map((o, k) => outcomeRow(o, `${at}outcomes/${k}`)),
+      c.outcomes.map((o, k) => outcomeRow(o, `${at}outcomes/${k}`, many)),
       head.slice(1).map(textOf),
+      { stack: true },
     ),
+    ...details('Tasks won and lost', winsParts(c.outcomes, at)),
     ...(aborted === null ? [] : [paragraph(aborted)]),
     figure(
-      intervals(c.outcomes.map(forestRow), 'B − A, in standard deviations of the difference of a task', {
+      intervals(c.outcomes.map(forestRow), 'B − A in SDs of a task’s difference', {
         value: 0,
         label: 'no difference',
       }),
-      words`Paired differences with ${level} intervals, to the right where B does better. ${cited(`${at}outcomes/0/difference/estimand`, first.difference.estimand)}. ${cited(`${at}family/note`, c.family.note)}`,
+      words`Paired differences with ${level} intervals, to the right where B does better: ${cited(`${at}outcomes/0/difference/estimand`, first.difference.estimand)}. ${cited(`${at}family/note`, c.family.note)}`,
     ),
     heading(3, `What this design can see in ${first.outcome}`),
     list(powerWords(first, c.config.power, `${at}outcomes/0`, `${at}config/power`)),
@@ -101,10 +93,8 @@ function forestRow(o: OutcomeComparison) {
   };
 }
 
-function outcomeRow(o: OutcomeComparison, at: string): (string | Html)[] {
+function outcomeRow(o: OutcomeComparison, at: string, many: boolean): (string | Html)[] {
   const d = o.difference;
-  const count = (name: 'wins' | 'ties' | 'losses') =>
-    shown(`${at}/tests/${name}`, o.tests[name], formatCount(o.tests[name]));
   return [
     `${o.outcome}${o.better === 'lower' ? ' (less is better)' : ''}`,
     shown(`${at}/a/pairedMean`, o.a.pairedMean),
@@ -112,11 +102,35 @@ function outcomeRow(o: OutcomeComparison, at: string): (string | Html)[] {
     shown(`${at}/difference/value`, d.value),
     shown(`${at}/difference/se`, d.se, formatNumber(d.se, 4)),
     shownInterval(`${at}/difference/interval`, d.interval),
-    shownInterval(`${at}/difference/simultaneous`, d.simultaneous),
+    ...(many ? [shownInterval(`${at}/difference/simultaneous`, d.simultaneous)] : []),
     shown(`${at}/tasks`, o.tasks, formatCount(o.tasks)),
-    words`${count('wins')}, ${count('ties')}, ${count('losses')}`,
-    words`${shown(`${at}/winRate/value`, o.winRate.value)} ${shownInterval(`${at}/winRate/interval`, o.winRate.interval)}`,
-    shown(`${at}/tests/sign`, o.tests.sign, formatP(o.tests.sign)),
+  ];
+}
+
+/** Who does better on how many tasks, and in how many pairs of trials. */
+function winsParts(outcomes: readonly OutcomeComparison[], at: string): Html[] {
+  const head = ['outcome', 'won by B', 'tied', 'lost by B', 'sign test', 'B beats A, trial by trial'];
+  return [
+    table(
+      head,
+      outcomes.map((o, k) => {
+        const of = `${at}outcomes/${k}`;
+        return [
+          o.outcome,
+          ...(['wins', 'ties', 'losses'] as const).map((name) =>
+            shownCount(`${of}/tests/${name}`, o.tests[name]),
+          ),
+          shown(`${of}/tests/sign`, o.tests.sign, formatP(o.tests.sign)),
+          words`${shown(`${of}/winRate/value`, o.winRate.value)} ${shownInterval(`${of}/winRate/interval`, o.winRate.interval)}`,
+        ];
+      }),
+      head.slice(1),
+      { stack: true },
+    ),
+    paragraph(
+      'Won: the mean of B on the task is the better one. Trial by trial: the chance that a trial of B is better than a trial of A on the same task, ties counted half; it can differ in direction from the means where few trials differ by much.',
+      'note',
+    ),
   ];
 }
 

@@ -1,9 +1,11 @@
 import { parseHTML } from 'linkedom';
 import { describe, expect, test } from 'vitest';
+import { auditTarget } from '../../src/audit/audit-target.ts';
 import { buildReport } from '../../src/report/build-report.ts';
 import { reportPage } from '../../src/report/report-page.ts';
 import { turnWordsHtml } from '../../src/report/turn-words.ts';
 import { warningLine } from '../../src/report/warning-line.ts';
+import { simulateToolAgent } from '../../src/simulate/tool-agent.ts';
 import { storeOf } from '../helpers/store.ts';
 
 type Dom = ReturnType<typeof parseHTML>['document'];
@@ -79,6 +81,29 @@ test('an action may be marked where no turn is, and the page says both', async (
 
 test('where no candidate is named, the question of deployment is answered', async () => {
   expect(textOf(await pageOf(10), '.summary')).toContain('no candidate policy was judged');
+});
+
+test('what is said of every candidate stands once, what is said of one under its name', async () => {
+  const store = await storeOf(simulateToolAgent({ episodes: 400, tasks: 40, seed: 1 }));
+  const audits = await Promise.all(
+    ['soft', 'eager'].map((name) => auditTarget(store, `datasets/tool-agent/${name}.policy.json`)),
+  );
+  const report = await buildReport(store, { title: 'A page' });
+  store.close();
+  const warning = (message: string) => ({ code: 'x', message });
+  const targets = audits.map((audit, i) => ({
+    audit: { ...audit, warnings: [warning('said of both'), warning(`said of ${i}`)] },
+    exact: null,
+  }));
+  const text = textOf(parseHTML(reportPage({ ...report, targets })).document, 'main');
+  const places = ['said of both', 'Policy soft', 'said of 0', 'Policy eager', 'said of 1'].map((x) =>
+    text.indexOf(x),
+  );
+  expect(places).toEqual([...places].sort((a, b) => a - b));
+  expect(places[0]).toBeGreaterThan(0);
+  expect(text.split('said of both').length).toBe(2);
+  const alone = textOf(parseHTML(reportPage({ ...report, targets: targets.slice(0, 1) })).document, 'main');
+  expect(alone.split('said of both').length).toBe(2);
 });
 
 test('what a turn saw is not repeated where it is the answer above', () => {
