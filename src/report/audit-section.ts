@@ -71,7 +71,7 @@ function one(a: Audit, at: string, own: (w: Warning) => boolean): Html[] {
   const all = a.evaluation?.estimates ?? [];
   const estimates = [...all.filter((e) => !aside(e.estimator)), ...all.filter((e) => aside(e.estimator))];
   return [
-    heading(3, `Policy ${a.target}`),
+    heading(3, words`Policy ${cited(`${at}/target`, a.target)}`),
     paragraph(
       words`Verdict: ${verdictMark(a.verdict)}${a.usableHorizon === null ? '' : words`; usable up to ${shownCounted(`${at}/usableHorizon`, a.usableHorizon, 'turn')}`}.`,
     ),

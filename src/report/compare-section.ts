@@ -6,7 +6,6 @@ import { warningsList } from './describe-section.ts';
 import { intervals } from './figures.ts';
 import { formatCount, formatNumber, formatShare } from './format.ts';
 import { details, figure, type Html, heading, list, paragraph, table, textOf } from './page.ts';
-import { plain } from './plain.ts';
 import { cited, joined, shown, shownCount, shownInterval, shownShare, words } from './shown-number.ts';
 
 /** The policies of a store against each other, where they share tasks; a line where two do not. */
@@ -16,7 +15,7 @@ export function comparisonSections(pairs: Report['comparisons']): Html[] {
     return comparison
       ? compareSection(comparison, id, `comparisons/${k}/comparison/`)
       : [
-          heading(2, `${plain(b)} against ${plain(a)}`, id),
+          heading(2, words`${cited(`comparisons/${k}/b`, b)} against ${cited(`comparisons/${k}/a`, a)}`, id),
           paragraph(
             words`Not compared: ${refused === null ? 'no task in common' : cited(`comparisons/${k}/refused`, refused)}`,
             'note',
@@ -37,7 +36,11 @@ export function compareSection(c: Comparison, id = 'compare', at = ''): Html[] {
   const interval = words`${level} interval`;
   const head = ['outcome', 'A', 'B', 'B − A', 'SE', interval, ...(many ? ['simultaneous'] : []), 'tasks'];
   return [
-    heading(2, `${plain(c.b.selector)} against ${plain(c.a.selector)}`, id),
+    heading(
+      2,
+      words`${cited(`${at}b/selector`, c.b.selector)} against ${cited(`${at}a/selector`, c.a.selector)}`,
+      id,
+    ),
     paragraph(headline(c, at), 'lead'),
     paragraph(
       words`A is ${cited(`${at}a/selector`, c.a.selector)}: ${sideWords(c.a, `${at}a`)}. B is ${cited(`${at}b/selector`, c.b.selector)}: ${sideWords(c.b, `${at}b`)}. ${shownCount(`${at}tasks/common`, c.tasks.common)} tasks in common, ${shownCount(`${at}tasks/onlyA`, c.tasks.onlyA)} only of A, ${shownCount(`${at}tasks/onlyB`, c.tasks.onlyB)} only of B.`,
@@ -59,16 +62,19 @@ export function compareSection(c: Comparison, id = 'compare', at = ''): Html[] {
       }),
       words`Paired differences with ${level} intervals, to the right where B does better: ${cited(`${at}outcomes/0/difference/estimand`, first.difference.estimand)}. ${cited(`${at}family/note`, c.family.note)}`,
     ),
-    heading(3, `What this design can see in ${first.outcome}`),
+    heading(3, words`What this design can see in ${cited(`${at}outcomes/0/outcome`, first.outcome)}`),
     list(powerWords(first, c.config.power, `${at}outcomes/0`, `${at}config/power`)),
     ...(first.power ? [paragraph(cited(`${at}outcomes/0/power/method`, first.power.method), 'note')] : []),
     ...successParts(first, `${at}outcomes/0/success`),
-    ...largestParts(first, `${at}outcomes/0/largest`),
+    ...largestParts(first, `${at}outcomes/0`),
     ...(c.absent.length > 0
       ? [
           paragraph(
             words`Not compared: ${joined(
-              c.absent.map((x, k) => words`${x.outcome} (${cited(`${at}absent/${k}/reason`, x.reason)})`),
+              c.absent.map(
+                (x, k) =>
+                  words`${cited(`${at}absent/${k}/outcome`, x.outcome)} (${cited(`${at}absent/${k}/reason`, x.reason)})`,
+              ),
               '; ',
             )}.`,
             'note',
@@ -96,7 +102,7 @@ function forestRow(o: OutcomeComparison) {
 function outcomeRow(o: OutcomeComparison, at: string, many: boolean): (string | Html)[] {
   const d = o.difference;
   return [
-    `${o.outcome}${o.better === 'lower' ? ' (less is better)' : ''}`,
+    words`${cited(`${at}/outcome`, o.outcome)}${o.better === 'lower' ? ' (less is better)' : ''}`,
     shown(`${at}/a/pairedMean`, o.a.pairedMean),
     shown(`${at}/b/pairedMean`, o.b.pairedMean),
     shown(`${at}/difference/value`, d.value),
@@ -116,7 +122,7 @@ function winsParts(outcomes: readonly OutcomeComparison[], at: string): Html[] {
       outcomes.map((o, k) => {
         const of = `${at}outcomes/${k}`;
         return [
-          o.outcome,
+          cited(`${of}/outcome`, o.outcome),
           ...(['wins', 'ties', 'losses'] as const).map((name) =>
             shownCount(`${of}/tests/${name}`, o.tests[name]),
           ),
@@ -177,10 +183,10 @@ function successParts(o: OutcomeComparison, at: string): Html[] {
 function largestParts(o: OutcomeComparison, at: string): Html[] {
   const rows = (['gains', 'losses'] as const).flatMap((way) =>
     o.largest[way].map((x, i) => {
-      const of = `${at}/${way}/${i}`;
+      const of = `${at}/largest/${way}/${i}`;
       return [
         way === 'gains' ? 'B better' : 'B worse',
-        plain(x.task),
+        cited(`${of}/task`, x.task),
         shown(`${of}/a`, x.a),
         shown(`${of}/b`, x.b),
         shown(`${of}/trialsA`, x.trialsA, formatCount(x.trialsA)),
@@ -190,7 +196,7 @@ function largestParts(o: OutcomeComparison, at: string): Html[] {
   );
   if (rows.length === 0) return [];
   return [
-    heading(3, `Tasks that differ most in ${o.outcome}`),
+    heading(3, words`Tasks that differ most in ${cited(`${at}/outcome`, o.outcome)}`),
     table(['which', 'task', 'A', 'B', 'trials of A', 'trials of B'], rows, [
       'A',
       'B',

@@ -1,7 +1,7 @@
 import type { Comparison, OutcomeComparison } from '../schema/compare.ts';
 import { formatNumber, formatShare } from './format.ts';
 import type { Html } from './page.ts';
-import { joined, shown, shownCount, shownInterval, shownShare, words } from './shown-number.ts';
+import { cited, joined, shown, shownCount, shownInterval, shownShare, words } from './shown-number.ts';
 
 /*
  * Sentences about a comparison, for the page; `textOf` of them for a terminal. `at`: the path of what they are about in
@@ -13,15 +13,16 @@ export function headline(c: Comparison, at = ''): Html {
   const o = c.outcomes[0]!;
   const { value, interval } = o.difference;
   const of = `${at}outcomes/0`;
-  const over = words`${o.unit}, ${shownCount(`${of}/tasks`, o.tasks)} common tasks`;
+  const outcome = cited(`${of}/outcome`, o.outcome);
+  const over = words`${cited(`${of}/unit`, o.unit)}, ${shownCount(`${of}/tasks`, o.tasks)} common tasks`;
   const mean = shown(`${of}/difference/value`, value);
-  if (interval === null) return words`B − A in ${o.outcome} is ${mean}, without an interval (${over}).`;
+  if (interval === null) return words`B − A in ${outcome} is ${mean}, without an interval (${over}).`;
   const size = words`B − A is ${mean} ${shownInterval(`${of}/difference/interval`, interval)} (${over}, ${shownShare(`${of}/difference/interval/level`, interval.level)} interval).`;
   if (interval.lo <= 0 && interval.hi >= 0)
-    return words`These logs do not tell A and B apart in ${o.outcome}: ${size}`;
+    return words`These logs do not tell A and B apart in ${outcome}: ${size}`;
   const higher = interval.lo > 0 ? 'B' : 'A';
   const lower = interval.lo > 0 ? 'A' : 'B';
-  return words`${o.better === 'higher' ? higher : lower} does better in ${o.outcome}: ${size}`;
+  return words`${o.better === 'higher' ? higher : lower} does better in ${outcome}: ${size}`;
 }
 
 /** The reward with the other denominator; null where nothing was aborted. */
@@ -33,7 +34,7 @@ export function abortedWords(c: Comparison, at = ''): Html | null {
   const paired = (side: 'a' | 'b') => shown(`${of}/${side}/pairedMean`, z[side].pairedMean);
   const alone = (side: 'a' | 'b') =>
     words`${shown(`${of}/${side}/mean`, z[side].mean)} (n = ${shownCount(`${of}/${side}/n`, z[side].n)})`;
-  return words`Aborted episodes counted as 0 instead of left out: ${z.outcome} ${paired('a')} of A, ${paired('b')} of B, B − A ${shown(`${of}/difference/value`, value)} ${shownInterval(`${of}/difference/interval`, interval)} over ${shownCount(`${of}/tasks`, z.tasks)} tasks; each by itself ${alone('a')} and ${alone('b')}.`;
+  return words`Aborted episodes counted as 0 instead of left out: ${cited(`${of}/outcome`, z.outcome)} ${paired('a')} of A, ${paired('b')} of B, B − A ${shown(`${of}/difference/value`, value)} ${shownInterval(`${of}/difference/interval`, interval)} over ${shownCount(`${of}/tasks`, z.tasks)} tasks; each by itself ${alone('a')} and ${alone('b')}.`;
 }
 
 /** What the design could have seen with a power that lies at `wanted`, and what it would take; one sentence each. */

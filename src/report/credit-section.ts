@@ -132,7 +132,7 @@ function byAction(c: CriticReport): Html[] {
     table(
       ['action', ...numeric, 'mark'],
       listed.map((a) => [
-        a.action,
+        cited(`${at(a)}/action`, a.action),
         shown(`${at(a)}/n`, a.n, formatCount(a.n)),
         shown(`${at(a)}/tasks`, a.tasks, formatCount(a.tasks)),
         signed(`${at(a)}/contrast/mean`, a.contrast.mean),

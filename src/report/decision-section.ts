@@ -3,7 +3,7 @@ import { forest } from './forest.ts';
 import { decimalsFor, formatSigned } from './format.ts';
 import { HEADLINE, headline } from './headline.ts';
 import { figure, type Html, heading, html, paragraph, table } from './page.ts';
-import { citedBare, shown, shownInterval, shownShare, words } from './shown-number.ts';
+import { cited, citedBare, shown, shownInterval, shownShare, words } from './shown-number.ts';
 
 type Target = Report['targets'][number];
 
@@ -51,7 +51,7 @@ export function decisionSection(targets: readonly Target[]): Html[] {
         const digits = decimalsFor(d?.se);
         const bounds = a.evaluation?.bounds;
         return [
-          a.target,
+          cited(`targets/${i}/audit/target`, a.target),
           verdictMark(a.verdict),
           d
             ? words`${shown(`${at}/difference/value`, d.value, formatSigned(d.value ?? 0, digits))} ${shownInterval(`${at}/difference/interval`, d.interval, digits)}`
@@ -86,7 +86,7 @@ export const verdictMark = (v: keyof typeof MARKS): Html => html(`<span class="$
 
 /** What the verdict and the difference say together, in one sentence. */
 function answer({ audit: a }: Target, i: number): Html {
-  const head = words`${html('<strong>')}${a.target}${html('</strong>')}: ${verdictMark(a.verdict)}. `;
+  const head = words`${html('<strong>')}${cited(`targets/${i}/audit/target`, a.target)}${html('</strong>')}: ${verdictMark(a.verdict)}. `;
   const [first] = a.reasons;
   const why = first ? words`: ${citedBare(`targets/${i}/audit/reasons/0/message`, first.message)}` : '';
   if (a.verdict === 'refused') return words`${head}These logs do not say what it is worth${why}.`;

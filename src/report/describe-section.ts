@@ -6,7 +6,6 @@ import type { Warning } from '../schema/warning.ts';
 import { bars, counts } from './figures.ts';
 import { formatCount, formatNumber, formatShare, rateWords } from './format.ts';
 import { figure, type Html, heading, html, list, paragraph, table, textOf } from './page.ts';
-import { plain } from './plain.ts';
 import {
   cited,
   joined,
@@ -144,6 +143,7 @@ function errorRate(
   [known, least]: readonly [string, string],
 ): Html {
   const text = rateWords(rate, atLeast);
+  if (rate === null && !atLeast) return html(text);
   return rate === null ? shown(`${at}/${least}`, atLeast, text) : shown(`${at}/${known}`, rate, text);
 }
 
@@ -166,7 +166,7 @@ function toolsTable({ tools }: Description): Html[] {
       tools.slice(0, 20).map((t, i) => {
         const at = `description/tools/${i}`;
         return [
-          t.tool,
+          cited(`${at}/tool`, t.tool),
           shown(`${at}/calls`, t.calls, formatCount(t.calls)),
           errorRate(at, t.errorRate, t.errorRateAtLeast, ['errorRate', 'errorRateAtLeast']),
           ...(unknown ? [shown(`${at}/errorUnknown`, t.errorUnknown, formatCount(t.errorUnknown))] : []),
@@ -195,7 +195,7 @@ function policiesTable(d: Description): Html[] {
     table(
       head,
       d.policies.map((p, i) => [
-        p.policy === null ? '(none)' : plain(p.policy),
+        p.policy === null ? '(none)' : cited(`description/policies/${i}/policy`, p.policy),
         shown(`description/policies/${i}/episodes`, p.episodes, formatCount(p.episodes)),
         shown(`description/policies/${i}/n`, p.n, formatCount(p.n)),
         shown(`description/policies/${i}/meanReward`, p.meanReward),

@@ -4,7 +4,16 @@ import type { CriticReport } from '../schema/credit.ts';
 import type { Report } from '../schema/report.ts';
 import { formatShare } from './format.ts';
 import { type Html, html, list } from './page.ts';
-import { citedBare, joined, shown, shownCounted, shownInterval, shownShare, words } from './shown-number.ts';
+import {
+  cited,
+  citedBare,
+  joined,
+  shown,
+  shownCounted,
+  shownInterval,
+  shownShare,
+  words,
+} from './shown-number.ts';
 
 /** The answers in a few lines, before anything else. */
 export function summarySection(report: Report): Html {
@@ -16,7 +25,9 @@ export function summarySection(report: Report): Html {
 
 /** The policies that the logs name. */
 function named({ description: d }: Report): Html[] {
-  const names = d.policies.flatMap((p) => (p.policy === null ? [] : [p.policy]));
+  const names = d.policies.flatMap((p, i) =>
+    p.policy === null ? [] : [cited(`description/policies/${i}/policy`, p.policy)],
+  );
   return names.length === 0
     ? []
     : [words`Logged ${names.length === 1 ? 'policy' : 'policies'}: ${first(names, 5)}.`];
@@ -78,11 +89,13 @@ export function marked(c: CriticReport): Html {
   const looked = c.actions.filter((a) => a.contrast.mean !== null).length;
   if (looked === 0) return words`none can be compared with the others within a task.`;
   const names = (mark: 'helpful' | 'harmful') =>
-    c.actions.filter((a) => actionMark(c, a) === mark).map((a) => a.action);
-  const some = (mark: 'helpful' | 'harmful', of: string[]) =>
-    of.length === 0 ? `none is clearly ${mark}` : `${mark}: ${first(of, 3)}`;
+    c.actions.flatMap((a, i) =>
+      actionMark(c, a) === mark ? [cited(`credit/actions/${i}/action`, a.action)] : [],
+    );
+  const some = (mark: 'helpful' | 'harmful', of: Html[]) =>
+    of.length === 0 ? `none is clearly ${mark}` : words`${mark}: ${first(of, 3)}`;
   return words`of ${String(looked)} compared within tasks, ${some('helpful', names('helpful'))}; ${some('harmful', names('harmful').reverse())}.`;
 }
 
-const first = (names: readonly string[], n: number): string =>
-  names.slice(0, n).join(' · ') + (names.length > n ? ` and ${names.length - n} more` : '');
+const first = (names: readonly Html[], n: number): Html =>
+  words`${joined(names.slice(0, n), ' · ')}${names.length > n ? ' and others' : ''}`;

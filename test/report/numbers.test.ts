@@ -125,6 +125,47 @@ describe('every figure of the page is the rounding of the value in the data that
     }
   });
 
+  const name = fc.constantFrom('a', 'gpt-4.1', '3', 'v 2.0, 7', '<1>');
+  const call = fc.record({
+    name,
+    arguments: fc.constant({ n: 12 }),
+    result: fc.option(fc.constantFrom('4 of 5', 'no')),
+    error: fc.option(fc.boolean()),
+  });
+  const episode = fc.record({
+    task_id: fc.option(name),
+    policy: fc.option(name),
+    ending: fc.constantFrom(
+      'terminated' as const,
+      'limit' as const,
+      'aborted' as const,
+      'truncated' as const,
+    ),
+    reward: fc.option(fc.constantFrom(0, 1, -2.5, 1e-9, 123456.789)),
+    cost: fc.option(fc.constantFrom(0.001, 12)),
+    turns: fc.array(
+      fc.record({
+        observation: fc.option(fc.constantFrom('step 1', '100 %')),
+        action: fc.constantFrom('do 3', 'b'),
+        tool_calls: fc.array(call, { maxLength: 2 }),
+        reward: fc.option(fc.constantFrom(0.25, -1)),
+      }),
+      { minLength: 1, maxLength: 3 },
+    ),
+  });
+  test.prop([fc.array(episode, { minLength: 1, maxLength: 60 })], { seed: 2, numRuns: 12 })(
+    'whatever the logs hold',
+    async (episodes) => {
+      const store = await storeOf(episodes.map((e, i) => ({ ...e, episode_id: `e ${i}.5` })));
+      try {
+        const report = await buildReport(store, { title: 'Logs', critic: { placebos: 2 } });
+        expect(pageFaults(reportPage(report), report)).toEqual([]);
+      } finally {
+        store.close();
+      }
+    },
+  );
+
   test('a page whose numbers are all 0 is found wrong in every one of them', () => {
     for (const report of [simulated, compared]) {
       const page = reportPage(report);
