@@ -1,4 +1,4 @@
-import { turnMarkNote } from '../critic/marks.ts';
+import { turnMarkNote, unmarkedReason } from '../critic/marks.ts';
 import type { CriticReport, EpisodeCredit } from '../schema/credit.ts';
 import { episodeValues } from './figures.ts';
 import { formatSigned } from './format.ts';
@@ -23,12 +23,12 @@ export function exampleEpisodes(c: CriticReport, examples: readonly EpisodeExamp
         'A ± its standard error: the turn against the average turn of this agent there; ± –: no error, a feature of the turn never varied where the model was fitted.',
       'note',
     ),
-    ...examples.flatMap((example, i) => episode(example, i)),
+    ...examples.flatMap((example, i) => episode(example, i, unmarkedReason(c) === null)),
     paragraph(turnMarkNote(c), 'note'),
   ];
 }
 
-function episode({ credit, texts }: EpisodeExample, i: number): Html[] {
+function episode({ credit, texts }: EpisodeExample, i: number, judged: boolean): Html[] {
   const { turns } = credit;
   const at = (k: number) => `examples/${i}/credit/turns/${k}`;
   // Reward so far + V(s_k) = V(s_0) + Σ_{j<k} δ_j; at the end, G.
@@ -68,6 +68,8 @@ function episode({ credit, texts }: EpisodeExample, i: number): Html[] {
       head.slice(0, 6),
       { wide: true, stack: true },
     ),
-    ...(turns.some((t) => t.mark !== null) ? [] : [paragraph('No turn of this episode is marked.', 'note')]),
+    ...(!judged || turns.some((t) => t.mark !== null)
+      ? []
+      : [paragraph('No turn of this episode is marked.', 'note')]),
   ];
 }
